@@ -1,0 +1,7 @@
+#include "config/check.h"
+
+void
+check_all(struct load *load)
+{
+	(void)load;
+}
