@@ -6,8 +6,8 @@
 # Debian's names, the same in 12 and 13.
 build_packages='gcc libc6-dev make autoconf automake pkgconf
 	libevent-dev libhiredis-dev libyaml-dev libsodium-dev'
-test_packages='check liblua5.1-0-dev python3-pytest python3-yaml redis-server
-	binutils clang libclang-rt-dev mandoc'
+test_packages='check liblua5.1-0-dev python3-pytest python3-pytest-xdist
+	python3-yaml redis-server faketime binutils clang libclang-rt-dev mandoc'
 
 die()
 {

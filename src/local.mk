@@ -119,10 +119,14 @@ libweir_a_SOURCES += \
 	src/store/shard.h
 
 libweir_a_SOURCES += \
+	src/config/budget.c \
+	src/config/budget.h \
 	src/config/check.c \
 	src/config/check.h \
 	src/config/config.c \
 	src/config/config.h \
+	src/config/covers.c \
+	src/config/covers.h \
 	src/config/emit.c \
 	src/config/emit.h \
 	src/config/env.c \

@@ -6,6 +6,8 @@ check_LIBRARIES += tests/libharness.a
 tests_libharness_a_SOURCES = \
 	tests/harness/asking.c \
 	tests/harness/asking.h \
+	tests/harness/config_env.c \
+	tests/harness/config_env.h \
 	tests/harness/fake_redis.c \
 	tests/harness/fake_redis.h \
 	tests/harness/redis_server.c \
@@ -31,6 +33,10 @@ unit_tests = \
 	tests/unit/check_breaker \
 	tests/unit/check_buf \
 	tests/unit/check_chunk \
+	tests/unit/check_config \
+	tests/unit/check_config_errors \
+	tests/unit/check_config_lookup \
+	tests/unit/check_config_warnings \
 	tests/unit/check_counters \
 	tests/unit/check_deadline \
 	tests/unit/check_field \
@@ -87,7 +93,9 @@ endif
 # Both only replay in "make check"; to fuzz, run the program by hand.
 fuzz_targets = \
 	tests/fuzz/fuzz_chunk \
+	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_forwarded \
+	tests/fuzz/fuzz_lookup \
 	tests/fuzz/fuzz_request \
 	tests/fuzz/fuzz_response \
 	tests/fuzz/fuzz_target
@@ -98,6 +106,8 @@ check_LIBRARIES += tests/fuzz/libreplay.a
 tests_fuzz_libreplay_a_SOURCES = tests/fuzz/replay.c
 fuzz_engine = tests/fuzz/libreplay.a
 endif
+tests_fuzz_fuzz_config_LDADD = $(fuzz_engine) libweir.a $(WEIR_LIBS)
+tests_fuzz_fuzz_lookup_LDADD = $(fuzz_engine) libweir.a $(WEIR_LIBS)
 tests_fuzz_fuzz_chunk_LDADD = $(fuzz_engine) libweir.a $(WEIR_LIBS)
 tests_fuzz_fuzz_forwarded_LDADD = $(fuzz_engine) libweir.a $(WEIR_LIBS)
 tests_fuzz_fuzz_request_LDADD = $(fuzz_engine) libweir.a $(WEIR_LIBS)
@@ -114,8 +124,11 @@ check-fuzz:
 script_tests = \
 	tests/lint/layers.sh \
 	tests/lint/exports.sh \
+	tests/lint/manpages.sh \
 	tests/system/run.sh
 TESTS += $(script_tests)
+check_PROGRAMS += tests/unit/print_keys
+tests_unit_print_keys_LDADD = libweir.a $(WEIR_LIBS)
 
 
 TEST_EXTENSIONS = .sh
@@ -123,6 +136,8 @@ SH_LOG_COMPILER = $(SHELL)
 LOG_COMPILER = $(SHELL) $(srcdir)/tests/run.sh
 AM_TESTS_ENVIRONMENT = \
 	WEIR='$(abs_builddir)/weir'; export WEIR; \
+	PRINT_KEYS='$(abs_builddir)/tests/unit/print_keys'; \
+	export PRINT_KEYS; \
 	WEIR_OBJECTS='$(libweir_a_OBJECTS)'; export WEIR_OBJECTS; \
 	WEIR_SANITIZERS='$(SANITIZERS)'; export WEIR_SANITIZERS; \
 	UBSAN_OPTIONS=print_stacktrace=1; export UBSAN_OPTIONS; \

@@ -15,7 +15,8 @@
 #include "base/text.h"
 
 #define BACKLOG		4096
-#define DEFER_SECONDS	10	/* TCP_DEFER_ACCEPT: wake with the first data */
+#define DEFER_SECONDS	1	/* TCP_DEFER_ACCEPT: wake with the first data; a
+				   silent client comes into view after that */
 
 /* One address: a socket for each worker. */
 struct bound {
@@ -71,13 +72,20 @@ listeners_sweep(struct listeners *l)
 }
 
 void
+listeners_close(struct listeners *l)
+{
+	listeners_sweep(l);
+	for (unsigned i = 0; i < l->nbound; i++)
+		bound_close(&l->bound[i], l->workers, true);
+	l->nbound = 0;
+}
+
+void
 listeners_free(struct listeners *l)
 {
 	if (l == NULL)
 		return;
-	listeners_sweep(l);
-	for (unsigned i = 0; i < l->nbound; i++)
-		bound_close(&l->bound[i], l->workers, true);
+	listeners_close(l);
 	mem_free(l->bound);
 	mem_free(l->by_worker);
 	mem_free(l);

@@ -23,6 +23,9 @@ enum err listeners_open(struct listeners *l, const struct config *conf,
     char **why);
 void listeners_sweep(struct listeners *l);
 
+/* Close all, so that the kernel refuses what nobody would accept. */
+void listeners_close(struct listeners *l);
+
 /* The sockets of that worker in the order of conf->listens, as far as the
  * last successful open; valid until the next. */
 const int *listeners_fds(const struct listeners *l, unsigned worker);

@@ -29,7 +29,7 @@ struct server {
 	struct store *memory;
 	struct worker **workers;
 	unsigned nworkers;
-	unsigned adopts;		/* posted to each worker */
+	unsigned adopts;		/* and drains, posted to each worker */
 	_Atomic int64_t connections;
 	_Atomic unsigned drained;	/* workers */
 	int access_fd;
@@ -114,15 +114,23 @@ reopen_access(struct server *s)
 }
 
 static void
-on_worker_drained(void *arg)
+wake(void *arg)
 {
-	struct server *s = arg;
+	const struct server *s = arg;
 	const uint64_t one = 1;
 
-	atomic_fetch_add(&s->drained, 1);
 	if (write(s->wake_fd, &one, sizeof(one)) < 0)
 		log_warn("cannot wake the main thread error=%s",
 		    strerror(errno));
+}
+
+static void
+on_worker_drained(void *arg)
+{
+	struct server *s = arg;
+
+	atomic_fetch_add(&s->drained, 1);
+	wake(s);
 }
 
 static void
@@ -130,8 +138,8 @@ start_workers(struct server *s)
 {
 	const struct worker_env env = { .memory = s->memory,
 	    .connections = &s->connections, .workers = s->nworkers,
-	    .access_fd = s->access_fd, .on_drained = on_worker_drained,
-	    .arg = s };
+	    .access_fd = s->access_fd, .on_adopted = wake,
+	    .on_drained = on_worker_drained, .arg = s };
 
 	s->workers = mem_zalloc(s->nworkers * sizeof(*s->workers));
 	for (unsigned i = 0; i < s->nworkers; i++)
@@ -154,6 +162,17 @@ all_adopted(const struct server *s)
 		if (worker_adopted(s->workers[i]) < s->adopts)
 			return false;
 	return true;
+}
+
+static void
+let_go_of_listeners(struct server *s)
+{
+	if (!all_adopted(s))
+		return;
+	if (s->stage == STAGE_DRAINING)
+		listeners_close(s->listeners);
+	else
+		listeners_sweep(s->listeners);
 }
 
 static void
@@ -281,8 +300,8 @@ reload(struct server *s)
 	s->config = config;
 	adopt_all(s);
 	config_unref(old);
-	log_info("reloaded path=%s policies=%u", config->path,
-	    config->rules.npolicies);
+	log_info("reloaded path=%s policies=%u reloads=%u", config->path,
+	    config->rules.npolicies, s->adopts - 1);
 }
 
 static void
@@ -294,6 +313,7 @@ begin_drain(struct server *s)
 	s->stage_ends = clock_now() + s->config->drain_timeout_us;
 	for (unsigned i = 0; i < s->nworkers; i++)
 		worker_drain(s->workers[i]);
+	s->adopts++;
 }
 
 static void
@@ -376,8 +396,7 @@ server_run(struct server *s, int (*tick)(void *), void *arg)
 		if (read(s->wake_fd, &wakes, sizeof(wakes)) < 0 &&
 		    errno != EAGAIN)
 			log_warn("wake error=%s", strerror(errno));
-		if (all_adopted(s))
-			listeners_sweep(s->listeners);
+		let_go_of_listeners(s);
 		if (clock_now() >= next_tick) {
 			next_tick = clock_now() + CLOCK_SECOND;
 			log_flush_repeats();

@@ -28,7 +28,8 @@ struct worker {
 	int *fds;
 	bool serving;
 	struct loop_timer store_wait;
-	_Atomic unsigned adopted;
+	unsigned asked;			/* adoptions and the drain, as come */
+	_Atomic unsigned adopted;	/* as done */
 };
 
 /* A configuration on its way to the worker's thread. */
@@ -44,13 +45,21 @@ worker_now(void *arg)
 	return loop_now_fresh(arg);
 }
 
+/* What had been borrowed before is let go: all that was asked is done. */
+static void
+tell_adopted(struct worker *w)
+{
+	atomic_store(&w->adopted, w->asked);
+	w->env.on_adopted(w->env.arg);
+}
+
 static void
 serve(struct worker *w)
 {
 	loop_timer_cancel(&w->store_wait);
 	w->serving = true;
 	proxy_adopt(w->proxy, w->config, w->fds);
-	atomic_fetch_add(&w->adopted, 1);
+	tell_adopted(w);
 }
 
 static void
@@ -98,6 +107,7 @@ adopt(void *arg)
 	struct config *was = w->config;
 	int *old_fds = w->fds;
 
+	w->asked++;
 	w->config = a->config;
 	w->fds = a->fds;
 	mem_free(a);
@@ -134,11 +144,9 @@ drain(void *arg)
 {
 	struct worker *w = arg;
 
-	if (!w->serving) {
-		drained(w);
-		return;
-	}
+	w->asked++;
 	proxy_drain(w->proxy, drained, w);
+	tell_adopted(w);
 }
 
 void

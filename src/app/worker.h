@@ -19,6 +19,7 @@ struct worker_env {
 	unsigned workers;
 	int access_fd;			/* -1: no access log */
 	/* Called in the worker's thread. */
+	void (*on_adopted)(void *arg);	/* worker_adopted has grown */
 	void (*on_drained)(void *arg);
 	void *arg;
 };
@@ -38,7 +39,10 @@ void worker_adopt(struct worker *worker, struct config *config,
 /* Post: no more connections; on_drained follows. */
 void worker_drain(struct worker *worker);
 
-/* How many adopts were carried out. */
+/*
+ * How many adopts and drains were carried out, all of them in order: sockets
+ * that only earlier ones named are not in use any more.
+ */
 unsigned worker_adopted(const struct worker *worker);
 const struct counters *worker_counters(const struct worker *worker);
 

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,18 +39,17 @@ hash_key_random(struct hash_key *ret)
 static uint64_t
 load_le64(const unsigned char *p)
 {
-	uint64_t v = 0;
+	uint64_t v;
 
-	for (int i = 7; i >= 0; i--)
-		v = v << 8 | p[i];
-	return v;
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
 }
 
 static void
 store_le64(unsigned char *p, uint64_t v)
 {
-	for (int i = 0; i < 8; i++, v >>= 8)
-		p[i] = (unsigned char)v;
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
 }
 
 struct hash128

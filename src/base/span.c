@@ -23,7 +23,9 @@ is_digit(char c)
 bool
 span_equal_nocase(struct span a, struct span b)
 {
-	return a.len == b.len && span_starts_nocase(a, b);
+	/* Mostly the case is equal too. */
+	return span_equal(a, b) ||
+	    (a.len == b.len && span_starts_nocase(a, b));
 }
 
 bool
@@ -160,16 +162,43 @@ span_to_i64(struct span s, int64_t min, int64_t max, int64_t *ret_value)
 	return ERR_OK;
 }
 
+/* From 10 on. */
+static size_t
+count_digits(uint64_t value)
+{
+	uint64_t bound = 100;
+	size_t n = 2;
+
+	while (n < 20 && value >= bound) {
+		bound *= 10;	/* wraps after the 20th, which is not asked */
+		n++;
+	}
+	return n;
+}
+
 size_t
 span_put_u64(char *buf, uint64_t value)
 {
-	char digits[20];
-	size_t n = 0;
+	static const char pairs[] =
+	    "0001020304050607080910111213141516171819"
+	    "2021222324252627282930313233343536373839"
+	    "4041424344454647484950515253545556575859"
+	    "6061626364656667686970717273747576777879"
+	    "8081828384858687888990919293949596979899";
+	size_t n;
+	char *p;
 
-	do {
-		digits[sizeof(digits) - ++n] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value > 0);
-	memcpy(buf, digits + sizeof(digits) - n, n);
+	if (value < 10) {
+		*buf = (char)('0' + value);
+		return 1;
+	}
+	n = count_digits(value);
+	p = buf + n;
+	for (; value >= 100; value /= 100)
+		memcpy(p -= 2, pairs + value % 100 * 2, 2);
+	if (value >= 10)
+		memcpy(p - 2, pairs + value * 2, 2);
+	else
+		p[-1] = (char)('0' + value);
 	return n;
 }

@@ -23,7 +23,7 @@ struct listen_conf {
 
 struct server_conf {
 	char *text;			/* as written */
-	char *host;			/* a name still to be resolved, or NULL */
+	char *host;			/* a name to be resolved, or NULL */
 	struct endpoint endpoint;	/* valid unless host */
 	unsigned port;
 	unsigned weight;		/* 1.. */
@@ -87,7 +87,7 @@ enum log_format { LOG_JSON, LOG_COMBINED };
 struct log_conf {
 	char *access_path;		/* "stdout", a file, or NULL: none */
 	enum log_format access_format;
-	unsigned sample_ppm;		/* of allowed requests; denied: always */
+	unsigned sample_ppm;		/* of allowed requests; denied: all */
 	enum log_level level;
 };
 
@@ -108,17 +108,17 @@ struct config {
 	struct upstream_conf *upstreams;
 	unsigned nupstreams;
 	int default_upstream;		/* index, or -1: 404 without a route */
-	struct http_client_rule client;	/* its spans and cidrs are owned here */
+	struct http_client_rule client;	/* spans and cidrs owned here */
 	struct store_conf store;
 	struct lookup_conf *lookups;	/* rules.lookups and their files */
 	unsigned nlookups;
 	struct rules rules;
-	struct {			/* what policies inherit; in them already */
+	struct {			/* what policies inherited */
 		enum on_store_error on_store_error;
 		enum on_missing_key on_missing_key;
 		enum algo_kind algorithm;
 	} defaults;
-	unsigned builtin_caller;	/* 1: the last caller is not the file's */
+	unsigned builtin_caller;	/* 1: the last one is not the file's */
 	struct headers_conf headers;
 	struct cors_conf cors;
 	struct log_conf log;

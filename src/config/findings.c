@@ -143,6 +143,19 @@ append_run(struct text *out, char c, unsigned n)
 		text_append_char(out, c);
 }
 
+/* How much of it stands in the excerpt, which may be cut; at least 1. */
+static unsigned
+underlined(const struct finding *x)
+{
+	const size_t shown = strlen(x->excerpt);
+	const unsigned before = x->excerpt_column - 1;
+
+	if (shown <= before || x->length == 0)
+		return 1;
+	return x->length < shown - before ? x->length :
+	    (unsigned)(shown - before);
+}
+
 /* The line and, under it, what is meant. */
 static void
 print_excerpt(const struct finding *x, struct text *out)
@@ -156,7 +169,7 @@ print_excerpt(const struct finding *x, struct text *out)
 	append_run(out, ' ', (unsigned)width);
 	text_append_str(out, " | ");
 	append_run(out, ' ', x->excerpt_column - 1);
-	append_run(out, '^', x->length > 0 ? x->length : 1);
+	append_run(out, '^', underlined(x));
 	text_append_char(out, '\n');
 }
 

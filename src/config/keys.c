@@ -178,7 +178,7 @@ static const struct section store_section = { "store", store_keys,
 
 static const struct key plan_keys[] = {
 	{ .name = "limit", .type = &type_limits, SCHEMA_AT(plan, limits),
-	    .section = &type_rate_section, .required = true,
+	    .section = &type_plan_rates, .required = true,
 	    .help = "what the plan buys; edits take effect at once" },
 	LATER("concurrency", "requests in progress"),
 };
@@ -338,8 +338,7 @@ static const struct key policy_keys[] = {
 	    .section = &type_match_policy,
 	    .help = "which requests; without it: all" },
 	{ .name = "exempt", .type = &type_exempt,
-	    SCHEMA_LIST(policy, exempt, nexempt),
-	    .section = &type_match_policy, .help = "whom it never concerns" },
+	    SCHEMA_LIST(policy, exempt, nexempt), .help = "whom it never concerns" },
 	{ .name = "key", .type = &type_key, SCHEMA_AT(policy, key),
 	    .required = true, .help = "who shares a count: caller, client_ip, "
 	    "header:NAME, ..., all, or a list" },
@@ -347,7 +346,7 @@ static const struct key policy_keys[] = {
 	    SCHEMA_AT(policy, algorithm), .words = algorithm_words,
 	    .help = "how it is counted; else defaults.algorithm" },
 	{ .name = "limit", .type = &type_policy_limit,
-	    SCHEMA_AT(policy, limits), .section = &type_rate_section,
+	    SCHEMA_AT(policy, limits), .section = &type_policy_rates,
 	    .required = true, .help = "how much: 10/s, [10/s, 5000/h], plan "
 	    "(the caller's) or none" },
 	{ .name = "burst", .type = &type_burst,
@@ -447,34 +446,6 @@ static const struct key access_keys[] = {
 };
 static const struct section access_section = { "log.access", access_keys,
 	COUNT(access_keys), 0, NULL, access_end };
-
-static void
-read_access(struct load *load, const struct key *key, const struct node *node,
-    void *base)
-{
-	type_section.read(load, key, node, base);
-}
-
-static void
-absent_access(struct load *load, const struct key *key, void *base)
-{
-	type_section.absent(load, key, base);
-}
-
-static void
-print_access(const struct config *config, struct emit *emit,
-    const struct key *key, const void *base)
-{
-	if (config->log.access_path != NULL) {
-		type_section.print(config, emit, key, base);
-		return;
-	}
-	emit_key(emit, key->name);
-	emit_text(emit, SPAN("none"));
-}
-
-static const struct type type_access = { "mapping", read_access,
-	absent_access, print_access, "" };
 
 static const struct key log_keys[] = {
 	{ .name = "access", .type = &type_access, .section = &access_section,

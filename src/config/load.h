@@ -35,8 +35,4 @@ char *load_sibling(const char *file, const char *path);
 enum err load_text(struct span yaml, const char *name, const struct env *env,
     struct findings *found, struct config **ret);
 
-/* Is it a scalar that is given? If not, say so. */
-bool load_want_scalar(struct load *load, const struct node *node,
-    const char *what);
-
 #endif

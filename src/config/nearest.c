@@ -2,7 +2,8 @@
 
 #include "config/nearest.h"
 
-#define WORD_MAX 32
+#define WORD_MAX	32
+#define PREFIX_MIN	4	/* letters that say enough */
 
 /* Letters and digits in lower case: what a spelling has in common. */
 static size_t
@@ -51,6 +52,17 @@ distance(const char *a, size_t na, const char *b, size_t nb)
 	return last[nb];
 }
 
+/* One of them is how the other begins. */
+static bool
+is_prefix(const char *have, size_t nhave, const char *word)
+{
+	char want[WORD_MAX];
+	const size_t nwant = fold(span_str(word), want);
+	const size_t n = nhave < nwant ? nhave : nwant;
+
+	return n >= PREFIX_MIN && memcmp(have, want, n) == 0;
+}
+
 const char *
 nearest_word(struct span word, const char *const *words, unsigned n)
 {
@@ -59,6 +71,9 @@ nearest_word(struct span word, const char *const *words, unsigned n)
 	unsigned best = (unsigned)nhave / 3 + 1;
 	const char *nearest = NULL;
 
+	for (unsigned i = 0; i < n && nhave >= PREFIX_MIN; i++)
+		if (is_prefix(have, nhave, words[i]))
+			return words[i];
 	for (unsigned i = 0; i < n; i++) {
 		const size_t nwant = fold(span_str(words[i]), want);
 		const unsigned d = distance(have, nhave, want, nwant);

@@ -112,8 +112,9 @@ report_unknown(struct load *load, const struct section *section,
 {
 	const char *near = nearest_key(section, node);
 	struct finding *finding = load_find(load, node, UNKNOWN,
-	    "unknown key '%.*s' in %s", LOAD_QUOTE(node),
-	    section->path[0] != '\0' ? section->path : "the top level");
+	    "unknown key '%.*s' %s%s", LOAD_QUOTE(node),
+	    section->path[0] != '\0' ? "in " : "at the top level",
+	    section->path);
 	struct text places = { 0 }, help = { 0 };
 
 	find_elsewhere(&keys_root, node->text, section, &places);
@@ -256,9 +257,7 @@ print_range(const struct key *key, struct text *out)
 	else if (key->min != key->max)
 		type_print_range(key, out);
 	if (key->word != NULL)
-		text_printf(out, "%s%s", key->words != NULL ||
-		    key->type->range != NULL || key->min != key->max ?
-		    ", " : "", key->word);
+		text_printf(out, "%s%s", out->len > 0 ? ", " : "", key->word);
 }
 
 void

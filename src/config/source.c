@@ -5,6 +5,15 @@
 #define SHOWN_MAX	160	/* characters of a line */
 #define SHOWN_BEFORE	60	/* of them before the place, when cut */
 
+/* There may be secrets in it. */
+static void
+wipe(struct text *text)
+{
+	if (text->len > 0)
+		explicit_bzero(text->data, text->len);
+	text_fini(text);
+}
+
 struct source *
 source_new(const char *name, unsigned index, struct text *text)
 {
@@ -17,7 +26,7 @@ source_new(const char *name, unsigned index, struct text *text)
 	if (span_starts(all, bom))
 		all = span_skip(all, bom.len);
 	text_append(&source->text, all);
-	text_fini(text);
+	wipe(text);
 	return source;
 }
 
@@ -26,7 +35,7 @@ source_free(struct source *source)
 {
 	if (source == NULL)
 		return;
-	text_fini(&source->text);
+	wipe(&source->text);
 	mem_free(source->masks);
 	mem_free(source->name);
 	mem_free(source);

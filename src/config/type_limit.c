@@ -107,8 +107,10 @@ static const struct key rate_keys[] = {
 	{ .name = "burst", .type = &type_burst_member,
 	    .help = "token_bucket: as many at once; default: N" },
 };
-const struct section type_rate_section = { "limit[]", rate_keys, 2, 0, NULL,
-	NULL };
+const struct section type_plan_rates = { "plans.NAME.limit[]", rate_keys, 2,
+	0, NULL, NULL };
+const struct section type_policy_rates = { "policies[].limit[]", rate_keys,
+	2, 0, NULL, NULL };
 
 static void
 read_list(struct load *load, const struct key *key, const struct node *node,

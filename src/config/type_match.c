@@ -171,6 +171,9 @@ read_values(struct load *load, const struct key *key,
 		    good_value(load, item, kind))
 			add_value(c, item->text);
 	}
+	/* Whatever its value: the same as its name alone. */
+	if (name != NULL && c->n == 1 && strcmp(c->values[0], "*") == 0)
+		mem_free(c->values[--c->n]);
 }
 
 static void
@@ -407,22 +410,24 @@ short_key(struct span kind)
 	return NULL;
 }
 
-/* "caller:internal" */
+/* "caller:internal"; a network may stand alone: "10.0.0.0/8". */
 static struct match
 read_short(struct load *load, const struct node *node)
 {
 	const struct span text = yaml_text(node);
-	const ptrdiff_t colon = span_index(text, ':');
-	const struct key *key = colon < 0 ? NULL :
-	    short_key(span_of(text.ptr, (size_t)colon));
+	struct cidr cidr;
+	const bool network = cidr_parse(text, &cidr) == ERR_OK;
+	const ptrdiff_t colon = network ? -1 : span_index(text, ':');
+	const struct key *key = network ? short_key(SPAN("client_ip")) :
+	    colon < 0 ? NULL : short_key(span_of(text.ptr, (size_t)colon));
 	struct draft draft = { 0 };
 	struct node value = *node;
 
 	if (key == NULL) {
 		findings_help(load_find(load, node, PATTERN,
 		    "'%.*s' names nothing to exempt", LOAD_QUOTE(node)),
-		    "write caller:NAME, plan:NAME, route:NAME, client_ip:"
-		    "NETWORK, path:PATTERN, or a mapping as under match");
+		    "write caller:NAME, plan:NAME, route:NAME, a network, "
+		    "path:PATTERN, or a mapping as under match");
 		return draft.match;
 	}
 	value.text = node->text + colon + 1;
@@ -443,7 +448,7 @@ read_exempt(struct load *load, const struct key *key,
 		struct match *m = &(*at)[*schema_count(key, base)];
 
 		if (item->kind == NODE_MAP && item->n > 0)
-			*m = read_draft(load, key->section, item);
+			*m = read_draft(load, &type_match_policy, item);
 		else if (type_scalar(load, key, item) != NULL)
 			*m = read_short(load, item);
 		*schema_count(key, base) += m->n > 0;

@@ -50,6 +50,22 @@ print_section(const struct config *config, struct emit *emit,
 const struct type type_section = { "mapping", read_section, absent_section,
 	print_section, "" };
 
+/* log.access: "none" instead of the mapping. */
+static void
+print_access(const struct config *config, struct emit *emit,
+    const struct key *key, const void *base)
+{
+	if (config->log.access_path != NULL) {
+		print_section(config, emit, key, base);
+		return;
+	}
+	emit_key(emit, key->name);
+	emit_text(emit, SPAN("none"));
+}
+
+const struct type type_access = { "mapping", read_section, absent_section,
+	print_access, "" };
+
 /* ---- several ---- */
 
 static void *

@@ -15,7 +15,8 @@ extern const struct type type_none;
 extern const struct type type_later;
 
 /* type_section.c: one mapping; a list of them; a mapping of them by name. */
-extern const struct type type_section, type_sections, type_named;
+extern const struct type type_section, type_sections, type_named,
+    type_access;
 
 /* type_net.c */
 extern const struct type type_listens, type_servers, type_upstream,
@@ -48,7 +49,7 @@ const struct plan *type_find_plan(const struct config *config,
 /* type_limit.c */
 extern const struct type type_limits, type_policy_limit, type_burst,
     type_cost;
-extern const struct section type_rate_section;
+extern const struct section type_plan_rates, type_policy_rates;
 /* The end of section policies[]: what its keys say together. */
 void type_policy_end(struct load *load, const struct node *node, void *base);
 

@@ -87,28 +87,47 @@ mask_event(struct reader *r, const yaml_event_t *event)
 	    (unsigned)event->end_mark.column + 1 });
 }
 
+/* Does it stand below a key for secrets, other than to say where from? */
+static bool
+is_secret(const struct reader *r)
+{
+	for (unsigned i = 0; i < r->depth; i++) {
+		const struct node *key = r->frames[i].key;
+		const struct node *below = i + 1 < r->depth ?
+		    r->frames[i + 1].key : NULL;
+
+		if (key != NULL && source_is_secret(yaml_text(key)))
+			return !yaml_is(below, "file") &&
+			    !yaml_is(below, "env") &&
+			    !yaml_is(below, "credential");
+	}
+	return false;
+}
+
 /* User and password of a URL, and the value of a key for secrets, are never
  * shown, whatever turns out to be wrong with them. */
 static void
 mask_secret(struct reader *r, const yaml_event_t *event, const char *text)
 {
-	const struct frame *top = r->depth > 0 ? &r->frames[r->depth - 1] :
-	    NULL;
 	const char *url = strstr(text, "://");
 
-	if ((url != NULL && strchr(url, '@') != NULL) ||
-	    (top != NULL && top->key != NULL &&
-	    source_is_secret(yaml_text(top->key))))
+	if ((url != NULL && strchr(url, '@') != NULL) || is_secret(r))
 		mask_event(r, event);
 }
 
+/* Messages quote values, so none keeps a control octet. */
 static bool
-has_control(const char *text, size_t len)
+replace_controls(char *text)
 {
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-			return true;
-	return false;
+	bool found = false;
+
+	for (; *text != '\0'; text++) {
+		if ((unsigned char)*text >= 0x20 && *text != 0x7f)
+			continue;
+		*text = '?';
+		found = true;
+	}
+	return found;
 }
 
 static struct node *
@@ -121,7 +140,7 @@ read_scalar(struct reader *r, const yaml_event_t *event)
 	node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	node->text = mem_strndup(text, strnlen(text, len));
 	mask_secret(r, event, node->text);
-	if (has_control(text, len))
+	if (replace_controls(node->text) || strnlen(text, len) < len)
 		findings_help(yaml_find(r->yaml, node, FINDING_TEXT,
 		    "a control character in a value"),
 		    "values are one line without tabs; put a text in quotes");

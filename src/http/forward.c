@@ -1,8 +1,6 @@
 #include "http/forward.h"
 
-_Static_assert(FIELD_COUNT <= 64, "known fields are bits of a uint64_t");
-
-#define BIT(id)	(UINT64_C(1) << (id))
+#define BIT(id)	HTTP_FIELD_BIT(id)
 
 /* Known fields by flag, as bits. Trailers are dropped, and so is the field
  * that announces them. */
@@ -31,16 +29,15 @@ struct omit {
 };
 
 void
-http_out_put(struct http_out *out, struct span s)
+http_out_put_u64(struct http_out *out, uint64_t value)
 {
-	if (s.len == 0)
-		return;		/* it may have no pointer */
-	if (out->over || s.len > out->cap - out->len) {
-		out->over = true;
-		return;
-	}
-	memcpy(out->buf + out->len, s.ptr, s.len);
-	out->len += s.len;
+	char digits[20];
+
+	if (out->cap - out->len >= sizeof(digits))
+		out->len += span_put_u64(out->buf + out->len, value);
+	else
+		http_out_put(out, span_of(digits, span_put_u64(digits,
+		    value)));
 }
 
 void
@@ -55,20 +52,10 @@ http_out_field(struct http_out *out, struct span name, struct span value)
 void
 http_out_field_u64(struct http_out *out, struct span name, uint64_t value)
 {
-	char digits[20];
-
-	http_out_field(out, name,
-	    span_of(digits, span_put_u64(digits, value)));
-}
-
-static uint64_t
-seen_ids(const struct http_head *head)
-{
-	uint64_t seen = 0;
-
-	for (unsigned i = 0; i < head->nfields; i++)
-		seen |= BIT(head->fields[i].id);
-	return seen;
+	http_out_put(out, name);
+	http_out_put(out, SPAN(": "));
+	http_out_put_u64(out, value);
+	http_out_put(out, SPAN("\r\n"));
 }
 
 static void
@@ -409,7 +396,7 @@ http_forward_request(const struct http_forward_request *req,
     struct http_out *out)
 {
 	const struct http_head *head = req->head;
-	uint64_t seen = seen_ids(head);
+	const uint64_t seen = head->seen;
 	struct omit omit = { .ids = never_forwarded };
 	const char *from = head->raw.ptr;
 	int64_t forwards;
@@ -474,7 +461,7 @@ http_forward_response(const struct http_forward_response *res,
     struct http_out *out)
 {
 	const struct http_head *head = res->head;
-	uint64_t seen = seen_ids(head);
+	const uint64_t seen = head->seen;
 	/* Aliases deceive servers only. */
 	struct omit omit = { .ids = never_forwarded & ~BIT(FIELD_ALIAS) };
 

@@ -35,14 +35,29 @@ struct addr http_client_addr(const struct http_client_rule *rule,
     const struct http_head *head, const struct addr *peer);
 
 /* A fixed room to write into; over is set, and nothing more written, when it
- * does not fit. */
+ * does not fit (cap is len then). */
 struct http_out {
 	char *buf;
 	size_t len, cap;
 	bool over;
 };
 
-void http_out_put(struct http_out *out, struct span s);
+/* Here, so that what is constant is copied without a call. */
+static inline void
+http_out_put(struct http_out *out, struct span s)
+{
+	if (s.len == 0)
+		return;		/* it may have no pointer */
+	if (s.len > out->cap - out->len) {
+		out->over = true;
+		out->cap = out->len;
+		return;
+	}
+	memcpy(out->buf + out->len, s.ptr, s.len);
+	out->len += s.len;
+}
+
+void http_out_put_u64(struct http_out *out, uint64_t value);
 void http_out_field(struct http_out *out, struct span name, struct span value);
 void http_out_field_u64(struct http_out *out, struct span name,
     uint64_t value);

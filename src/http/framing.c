@@ -40,6 +40,11 @@ http_request_framing(const struct http_head *head, int64_t *ret_length)
 	unsigned lengths = 0, codings = 0;
 	enum err e;
 
+	if (!(head->seen & (HTTP_FIELD_BIT(FIELD_CONTENT_LENGTH) |
+	    HTTP_FIELD_BIT(FIELD_TRANSFER_ENCODING)))) {
+		*ret_length = 0;
+		return ERR_OK;
+	}
 	for (unsigned i = 0; i < head->nfields; i++) {
 		if (head->fields[i].id == FIELD_CONTENT_LENGTH) {
 			length = &head->fields[i];
@@ -52,10 +57,6 @@ http_request_framing(const struct http_head *head, int64_t *ret_length)
 		if ((e = coded_framing(head, lengths > 0)) == ERR_OK)
 			*ret_length = HTTP_CHUNKED;
 		return e;
-	}
-	if (lengths == 0) {
-		*ret_length = 0;
-		return ERR_OK;
 	}
 	if (lengths > 1 || span_to_i64(length->value, 0, INT64_MAX,
 	    ret_length) != ERR_OK)
@@ -123,6 +124,8 @@ http_is_persistent(const struct http_head *head)
 {
 	bool keep = head->minor > 0;
 
+	if (!(head->seen & HTTP_FIELD_BIT(FIELD_CONNECTION)))
+		return keep;
 	for (unsigned i = 0; i < head->nfields; i++) {
 		struct span list = head->fields[i].value, option;
 

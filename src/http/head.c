@@ -3,12 +3,13 @@
 const struct http_field *
 http_head_find(const struct http_head *head, enum http_field_id id)
 {
-	const struct http_field *end = head->fields + head->nfields;
+	const struct http_field *f = head->fields;
 
-	for (const struct http_field *f = head->fields; f < end; f++)
-		if (f->id == id)
-			return f;
-	return NULL;
+	if (!(head->seen & HTTP_FIELD_BIT(id)))
+		return NULL;
+	while (f->id != id)
+		f++;
+	return f;
 }
 
 const struct http_field *

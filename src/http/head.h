@@ -29,9 +29,13 @@ struct http_head {
 	enum http_method method_id;
 	int status;			/* responses: 100..599, else 0 */
 	int minor;			/* HTTP/1.minor, 0 or 1 */
+	uint64_t seen;			/* HTTP_FIELD_BIT of every field's id */
 	unsigned nfields;
 	struct http_field fields[HTTP_FIELDS_MAX];
 };
+
+_Static_assert(FIELD_COUNT <= 64, "known fields are bits of a uint64_t");
+#define HTTP_FIELD_BIT(id)	(UINT64_C(1) << (id))
 
 /* First field of that kind, or NULL. */
 const struct http_field *http_head_find(const struct http_head *head,

@@ -21,6 +21,7 @@ struct scan {
 	const char *base, *p, *end;	/* p: all before it is good */
 	size_t known;			/* of an earlier call */
 	enum part part;
+	uint64_t twice;			/* HTTP_FIELD_BIT of repeated ids */
 };
 
 typedef enum err start_line(struct scan *s, const struct http_limits *limits,
@@ -268,6 +269,7 @@ static enum err
 fields(struct scan *s, unsigned max, struct http_head *ret)
 {
 	const char *name = s->p, *end = s->end, *colon, *p;
+	uint64_t seen = 0, twice = 0;
 	unsigned n = 0;
 	enum err e;
 
@@ -280,12 +282,17 @@ fields(struct scan *s, unsigned max, struct http_head *ret)
 		p = http_octet_skip_value(colon + 1, end);
 		if ((e = crlf(p, end)) != ERR_OK)
 			return e == ERR_AGAIN ? again(s, IN_VALUE, p) : e;
-		if (n < max)
-			store(&ret->fields[n], name, colon, colon + 1, p);
+		if (n >= max)
+			continue;
+		store(&ret->fields[n], name, colon, colon + 1, p);
+		twice |= seen & HTTP_FIELD_BIT(ret->fields[n].id);
+		seen |= HTTP_FIELD_BIT(ret->fields[n].id);
 	}
 	if ((e = crlf(name, end)) != ERR_OK)
 		return e == ERR_AGAIN ? again(s, IN_NAME, name) : e;
 	s->p = name + 2;
+	s->twice = twice;
+	ret->seen = seen;
 	ret->nfields = n < max ? n : max;
 	return n > max ? ERR_TOO_LARGE : ERR_OK;
 }
@@ -343,7 +350,8 @@ whole(struct scan *s, const struct http_limits *limits, start_line *line,
 
 static enum err
 parse(struct span data, const struct http_limits *limits, start_line *line,
-    size_t *scanned, struct http_head *ret, size_t *ret_used)
+    size_t *scanned, struct http_head *ret, size_t *ret_used,
+    uint64_t *ret_twice)
 {
 	size_t room = data.len < limits->head_bytes ? data.len :
 	    limits->head_bytes;
@@ -367,55 +375,62 @@ parse(struct span data, const struct http_limits *limits, start_line *line,
 		    (size_t)(s.p - s.base);
 		return room == limits->head_bytes ? ERR_TOO_LARGE : ERR_AGAIN;
 	}
-	if (e == ERR_OK)
-		*ret_used = (size_t)(s.p - s.base);
-	return e;
+	if (e != ERR_OK)
+		return e;
+	*ret_used = (size_t)(s.p - s.base);
+	*ret_twice = s.twice;
+	return ERR_OK;
 }
 
-_Static_assert(FIELD_COUNT <= 64, "known fields are bits of a uint64_t");
+/* Known fields by flag, as bits. */
+#define FIELD(id, name, flags) \
+	| ((flags) & WANTED ? HTTP_FIELD_BIT(FIELD_##id) : 0)
+static const uint64_t once_fields = 0
+#define WANTED FIELD_ONCE
+#include "http/field.def"
+#undef WANTED
+;
+static const uint64_t framing_fields = 0
+#define WANTED FIELD_FRAMING
+#include "http/field.def"
+#undef WANTED
+;
+#undef FIELD
 
 /* What a request needs besides its syntax. */
 static enum err
-check_request(const struct http_head *head)
+check_request(const struct http_head *head, uint64_t twice)
 {
-	unsigned framing = 0;
-	struct span host = SPAN_EMPTY;
-	uint64_t seen = 0;
+	const struct http_field *host = http_head_find(head, FIELD_HOST);
 	int64_t length;
 
-	for (unsigned i = 0; i < head->nfields; i++) {
-		const struct http_field *f = &head->fields[i];
-		unsigned flags = http_field_flags(f->id);
-		uint64_t bit = UINT64_C(1) << f->id;
-
-		if ((flags & FIELD_ONCE) && (seen & bit))
-			return ERR_SYNTAX;
-		if (f->id == FIELD_HOST)
-			host = f->value;
-		framing |= flags & FIELD_FRAMING;
-		seen |= bit;
-	}
-	if (head->minor > 0 && !(seen & UINT64_C(1) << FIELD_HOST))
+	if (twice & once_fields)
 		return ERR_SYNTAX;
-	if (!http_host_valid(host))
+	if (host == NULL ? head->minor > 0 : !http_host_valid(host->value))
 		return ERR_SYNTAX;
-	return framing ? http_request_framing(head, &length) : ERR_OK;
+	return head->seen & framing_fields ?
+	    http_request_framing(head, &length) : ERR_OK;
 }
 
 enum err
 http_parse_request(struct span data, const struct http_limits *limits,
     size_t *scanned, struct http_head *ret, size_t *ret_used)
 {
-	enum err e = parse(data, limits, request_line, scanned, ret, ret_used);
+	uint64_t twice;
+	enum err e = parse(data, limits, request_line, scanned, ret, ret_used,
+	    &twice);
 
-	return e == ERR_OK ? check_request(ret) : e;
+	return e == ERR_OK ? check_request(ret, twice) : e;
 }
 
 enum err
 http_parse_response(struct span data, const struct http_limits *limits,
     size_t *scanned, struct http_head *ret, size_t *ret_used)
 {
-	return parse(data, limits, status_line, scanned, ret, ret_used);
+	uint64_t twice;
+
+	return parse(data, limits, status_line, scanned, ret, ret_used,
+	    &twice);
 }
 
 int

@@ -197,13 +197,14 @@ http_target_normalise(struct span path, char *buf, struct span *ret)
 		*ret = path;
 		return ERR_OK;
 	}
-	if (path.len == 0 || *p != '/' ||
-	    skip_escaped(p, end, OCTET_PATH) != end)
+	if (path.len == 0 || *p != '/')
 		return ERR_SYNTAX;
 	if (is_normal(path)) {
 		*ret = path;
 		return ERR_OK;
 	}
+	if (skip_escaped(p, end, OCTET_PATH) != end)
+		return ERR_SYNTAX;
 	*out++ = *p++;
 	for (from = out; p < end;) {
 		if (*p != '/') {
@@ -261,13 +262,45 @@ http_host_valid(struct span host)
 	    addr_parse(span_of(host.ptr, n), false, &a) == ERR_OK;
 }
 
+static char
+lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+}
+
+/* The common case, in one pass: a name or address as it stands, and perhaps a
+ * port. False: another look is needed. */
+static bool
+normalise_plain(struct span host, char *buf, size_t *ret_len)
+{
+	size_t n = 0;
+
+	for (; n < host.len && http_octet_is(host.ptr[n], OCTET_HOST); n++)
+		buf[n] = lower(host.ptr[n]);
+	*ret_len = n;
+	return n > 0 && (n == host.len || (host.ptr[n] == ':' &&
+	    is_port(span_skip(host, n + 1))));
+}
+
+static size_t
+without_dot(const char *buf, size_t len)
+{
+	return len > 0 && buf[len - 1] == '.' ? len - 1 : len;
+}
+
 enum err
 http_host_normalise(struct span host, char *buf, struct span *ret)
 {
-	size_t n = host_len(host), out = 0;
+	size_t n, out;
 
+	if (normalise_plain(host, buf, &out)) {
+		*ret = span_of(buf, without_dot(buf, out));
+		return ERR_OK;
+	}
 	if (!http_host_valid(host))
 		return ERR_SYNTAX;
+	n = host_len(host);
+	out = 0;
 	for (size_t i = 0; i < n; i++) {
 		char c = host.ptr[i];
 
@@ -276,11 +309,9 @@ http_host_normalise(struct span host, char *buf, struct span *ret)
 			c = (char)escaped(host.ptr + i);
 			i += 2;
 		}
-		buf[out++] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+		buf[out++] = lower(c);
 	}
-	if (out > 0 && buf[out - 1] == '.')
-		out--;
-	*ret = span_of(buf, out);
+	*ret = span_of(buf, without_dot(buf, out));
 	return ERR_OK;
 }
 

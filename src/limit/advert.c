@@ -21,12 +21,13 @@ advert_put(const struct headers_conf *conf, const struct decision *d,
 	if (conf->style == HEADERS_NONE || d->policy == NULL ||
 	    (d->outcome != OUTCOME_PASS && d->outcome != OUTCOME_LIMITED))
 		return;
-	http_out_field_u64(out, SPAN("x-ratelimit-limit"),
-	    (uint64_t)d->verdict.limit);
-	http_out_field_u64(out, SPAN("x-ratelimit-remaining"),
-	    (uint64_t)d->verdict.remaining);
-	http_out_field_u64(out, SPAN("x-ratelimit-reset"),
-	    (uint64_t)reset_value(conf, d, wall_us));
+	http_out_put(out, SPAN("x-ratelimit-limit: "));
+	http_out_put_u64(out, (uint64_t)d->verdict.limit);
+	http_out_put(out, SPAN("\r\nx-ratelimit-remaining: "));
+	http_out_put_u64(out, (uint64_t)d->verdict.remaining);
+	http_out_put(out, SPAN("\r\nx-ratelimit-reset: "));
+	http_out_put_u64(out, (uint64_t)reset_value(conf, d, wall_us));
+	http_out_put(out, SPAN("\r\n"));
 	if (conf->policy)
 		http_out_field(out, SPAN("x-ratelimit-policy"),
 		    span_str(d->policy->name));
@@ -48,18 +49,20 @@ advert_retry_after(const struct headers_conf *conf, const struct decision *d,
 
 /* ---- bodies ---- */
 
-static void
-put_u64(struct http_out *out, uint64_t value)
-{
-	char digits[20];
-
-	http_out_put(out, span_of(digits, span_put_u64(digits, value)));
-}
-
 static bool
 is_plain(char c)
 {
 	return (unsigned char)c >= 0x20 && c != '"' && c != '\\';
+}
+
+static void
+put_escape(struct http_out *out, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4],
+	    hex[c & 15] };
+
+	http_out_put(out, span_of(escape, sizeof(escape)));
 }
 
 /* Inside a JSON string. Names come out of a checked configuration; the few
@@ -67,18 +70,13 @@ is_plain(char c)
 static void
 put_json(struct http_out *out, const char *str)
 {
-	static const char hex[] = "0123456789abcdef";
 	const char *from = str;
 
 	for (; *str != '\0'; str++) {
-		const unsigned char c = (unsigned char)*str;
-		char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4],
-		    hex[c & 15] };
-
 		if (is_plain(*str))
 			continue;
 		http_out_put(out, span_of(from, (size_t)(str - from)));
-		http_out_put(out, span_of(escape, sizeof(escape)));
+		put_escape(out, (unsigned char)*str);
 		from = str + 1;
 	}
 	http_out_put(out, span_of(from, (size_t)(str - from)));
@@ -104,7 +102,7 @@ put_period(struct http_out *out, int64_t us)
 	while (i < sizeof(units) / sizeof(units[0]) - 1 &&
 	    us % units[i].us != 0)
 		i++;
-	put_u64(out, (uint64_t)(us / units[i].us));
+	http_out_put_u64(out, (uint64_t)(us / units[i].us));
 	http_out_put(out, units[i].name);
 }
 
@@ -113,27 +111,30 @@ put_limited(const struct decision *d, int64_t retry_after,
     struct http_out *out)
 {
 	const struct rate *rate = d->rate;
+	struct span name;
 
 	http_out_put(out, SPAN("{\"type\":\"" TYPE_URI "#quota-exceeded\","
 	    "\"title\":\"Quota exceeded\",\"status\":429,\"detail\":"
 	    "\"Policy "));
+	name.ptr = out->buf + out->len;
 	put_json(out, d->policy->name);
+	name.len = (size_t)(out->buf + out->len - name.ptr);
 	http_out_put(out, SPAN(" allows "));
-	put_u64(out, (uint64_t)rate->count);
+	http_out_put_u64(out, (uint64_t)rate->count);
 	http_out_put(out, rate->count == 1 ? SPAN(" request per ") :
 	    SPAN(" requests per "));
 	put_period(out, rate->period_us);
 	if (d->verdict.limit != rate->count) {
 		http_out_put(out, SPAN(" (burst "));
-		put_u64(out, (uint64_t)d->verdict.limit);
+		http_out_put_u64(out, (uint64_t)d->verdict.limit);
 		http_out_put(out, SPAN(")"));
 	}
 	http_out_put(out, SPAN(". Retry in "));
-	put_u64(out, (uint64_t)retry_after);
+	http_out_put_u64(out, (uint64_t)retry_after);
 	http_out_put(out, SPAN(" s.\",\"violated-policies\":[\""));
-	put_json(out, d->policy->name);
+	http_out_put(out, name);
 	http_out_put(out, SPAN("\"],\"retry-after\":"));
-	put_u64(out, (uint64_t)retry_after);
+	http_out_put_u64(out, (uint64_t)retry_after);
 	http_out_put(out, SPAN("}\n"));
 }
 
@@ -144,9 +145,9 @@ put_store_away(int64_t retry_after, struct http_out *out)
 	    "#temporary-reduced-capacity\",\"title\":"
 	    "\"Temporary reduced capacity\",\"status\":503,\"detail\":"
 	    "\"The rate limiter's store is unavailable. Retry in "));
-	put_u64(out, (uint64_t)retry_after);
+	http_out_put_u64(out, (uint64_t)retry_after);
 	http_out_put(out, SPAN(" s.\",\"retry-after\":"));
-	put_u64(out, (uint64_t)retry_after);
+	http_out_put_u64(out, (uint64_t)retry_after);
 	http_out_put(out, SPAN("}\n"));
 }
 

@@ -10,6 +10,9 @@
 /* Types beside the sources, which count from 0. */
 #define TYPE_PEER	UINT64_C(0x100)
 #define TYPE_CLASS	UINT64_C(0x101)
+#define TYPE_SHORT	UINT64_C(0x200)		/* added to another */
+
+#define SHORT_MAX	64	/* octets of a value that is hashed at once */
 
 #define PRINTED		12	/* characters of a hash that people see */
 
@@ -34,6 +37,13 @@ struct record {
 };
 
 _Static_assert(sizeof(struct record) == 40, "a record is hashed as octets");
+
+/* A key of one part whose value is short: hashed at once, value and all. The
+ * mark in its type tells it from any list of records. */
+struct short_record {
+	uint64_t type, name, len;
+	char value[SHORT_MAX];
+};
 
 struct builder {
 	const struct key_rule *rule;
@@ -152,46 +162,37 @@ key_value(const struct key_spec *spec, const struct request *req,
 
 /* ---- identities ---- */
 
-static void
-put_record(const struct builder *b, uint64_t type, const char *name,
-    struct span value, struct record *ret)
-{
-	struct hash128 h = hash_keyed(&b->rule->secret, value.ptr, value.len);
+/* A part as it was found, its value somewhere in the request or a scratch. */
+struct found {
+	uint64_t type, name;
+	struct span value;
+};
 
-	ret->type = htole64(type);
-	ret->name = htole64(name != NULL ? hash_name(span_str(name)) : 0);
-	ret->len = htole64(value.len);
+static void
+put_record(const struct builder *b, const struct found *f, struct record *ret)
+{
+	struct hash128 h = hash_keyed(&b->rule->secret, f->value.ptr,
+	    f->value.len);
+
+	ret->type = htole64(f->type);
+	ret->name = htole64(f->name);
+	ret->len = htole64(f->value.len);
 	ret->value.lo = htole64(h.lo);
 	ret->value.hi = htole64(h.hi);
 }
 
 static bool
-put_addr(const struct builder *b, uint64_t type, const struct addr *addr,
-    struct record *ret)
+find_addr(const struct builder *b, uint64_t type, const struct addr *addr,
+    struct scratch *scratch, struct found *ret)
 {
 	struct addr a = masked(addr, b->rule);
+	const size_t len = a.family == 4 ? 4 : sizeof(a.bytes);
 
 	if (a.family == 0)
 		return false;
-	put_record(b, type, NULL, span_of((const char *)a.bytes,
-	    a.family == 4 ? 4 : sizeof(a.bytes)), ret);
+	*ret = (struct found){ .type = type, .value = span_of(
+	    memcpy(scratch_room(scratch, len), a.bytes, len), len) };
 	return true;
-}
-
-static bool
-put_text(const struct builder *b, const struct key_part *part,
-    struct record *ret)
-{
-	struct scratch scratch;
-	struct span value;
-	bool found;
-
-	scratch_init(&scratch);
-	found = text_value(part, b->req, &scratch, &value);
-	if (found)
-		put_record(b, part->source, part->name, value, ret);
-	scratch_fini(&scratch);
-	return found;
 }
 
 static enum err put_parts(const struct builder *b,
@@ -199,49 +200,76 @@ static enum err put_parts(const struct builder *b,
 
 /* The class, and what the class counts by. */
 static bool
-put_caller(const struct builder *b, struct record *ret)
+find_caller(const struct builder *b, struct scratch *scratch,
+    struct found *ret)
 {
 	const struct caller *caller = b->req->caller;
 	struct builder inner = *b;
-	struct record records[1 + KEY_PARTS_MAX];
+	struct record *records;
 	const struct key_spec *spec;
 	unsigned missing;
+	size_t len;
 
 	if (b->nested || caller == NULL)
 		return false;
 	spec = spec_or_default(&caller->key);
 	inner.nested = true;
-	put_record(b, TYPE_CLASS, NULL, span_str(caller->name), &records[0]);
+	len = (1 + spec->n) * sizeof(*records);
+	records = (struct record *)(void *)scratch_room(scratch, len);
+	put_record(b, &(struct found){ .type = TYPE_CLASS,
+	    .value = span_str(caller->name) }, &records[0]);
 	if (put_parts(&inner, spec, &records[1], &missing) != ERR_OK)
 		return false;
-	put_record(b, KEY_CALLER, NULL, span_of((const char *)records,
-	    (1 + spec->n) * sizeof(records[0])), ret);
+	*ret = (struct found){ .type = KEY_CALLER,
+	    .value = span_of((const char *)records, len) };
 	return true;
+}
+
+static bool
+find_own(const struct builder *b, const struct key_part *part,
+    struct scratch *scratch, struct found *ret)
+{
+	switch (part->source) {
+	case KEY_CALLER:
+		return find_caller(b, scratch, ret);
+	case KEY_CLIENT_IP:
+		return find_addr(b, KEY_CLIENT_IP, &b->req->client, scratch,
+		    ret);
+	default:
+		break;
+	}
+	*ret = (struct found){ .type = part->source, .name = part->name_hash,
+	    .value = SPAN_EMPTY };
+	/* "No route" is where a request may be, and no route is named so:
+	 * names are not empty. */
+	if (part->source == KEY_ALL ||
+	    (part->source == KEY_ROUTE && b->req->route == NULL))
+		return true;
+	return text_value(part, b->req, scratch, &ret->value);
+}
+
+static bool
+find_part(const struct builder *b, const struct key_part *part,
+    struct scratch *scratch, struct found *ret)
+{
+	return find_own(b, part, scratch, ret) || (b->peer &&
+	    find_addr(b, TYPE_PEER, &b->req->peer, scratch, ret));
 }
 
 static bool
 put_part(const struct builder *b, const struct key_part *part,
     struct record *ret)
 {
-	switch (part->source) {
-	case KEY_CALLER:
-		return put_caller(b, ret);
-	case KEY_CLIENT_IP:
-		return put_addr(b, KEY_CLIENT_IP, &b->req->client, ret);
-	case KEY_ALL:
-		put_record(b, KEY_ALL, NULL, SPAN_EMPTY, ret);
-		return true;
-	case KEY_ROUTE:
-		/* "No route" is where a request may be, and no route is named
-		 * so: names are not empty. */
-		if (b->req->route == NULL) {
-			put_record(b, KEY_ROUTE, NULL, SPAN_EMPTY, ret);
-			return true;
-		}
-		return put_text(b, part, ret);
-	default:
-		return put_text(b, part, ret);
-	}
+	struct scratch scratch;
+	struct found found;
+	bool is_there;
+
+	scratch_init(&scratch);
+	is_there = find_part(b, part, &scratch, &found);
+	if (is_there)
+		put_record(b, &found, ret);
+	scratch_fini(&scratch);
+	return is_there;
 }
 
 static enum err
@@ -251,12 +279,46 @@ put_parts(const struct builder *b, const struct key_spec *spec,
 	for (unsigned i = 0; i < spec->n; i++) {
 		if (put_part(b, &spec->parts[i], &out[i]))
 			continue;
-		if (b->peer && put_addr(b, TYPE_PEER, &b->req->peer, &out[i]))
-			continue;
 		*ret_missing = i;
 		return ERR_NOT_FOUND;
 	}
 	return ERR_OK;
+}
+
+static struct hash128
+hash_short(const struct builder *b, const struct found *f)
+{
+	struct short_record r;
+
+	r.type = htole64(f->type | TYPE_SHORT);
+	r.name = htole64(f->name);
+	r.len = htole64(f->value.len);
+	memcpy(r.value, f->value.ptr, f->value.len);
+	return hash_keyed(&b->rule->secret, &r,
+	    offsetof(struct short_record, value) + f->value.len);
+}
+
+static enum err
+build_single(const struct builder *b, const struct key_part *part,
+    struct hash128 *ret, unsigned *ret_missing)
+{
+	struct scratch scratch;
+	struct found found;
+	struct record record;
+	bool is_there;
+
+	scratch_init(&scratch);
+	is_there = find_part(b, part, &scratch, &found);
+	if (is_there && found.value.len <= SHORT_MAX) {
+		*ret = hash_short(b, &found);
+	} else if (is_there) {
+		put_record(b, &found, &record);
+		*ret = hash_keyed(&b->rule->secret, &record, sizeof(record));
+	} else {
+		*ret_missing = 0;
+	}
+	scratch_fini(&scratch);
+	return is_there ? ERR_OK : ERR_NOT_FOUND;
 }
 
 static enum err
@@ -267,6 +329,8 @@ build(const struct builder *b, const struct key_spec *spec,
 	enum err e;
 
 	spec = spec_or_default(spec);
+	if (spec->n == 1)
+		return build_single(b, &spec->parts[0], ret, ret_missing);
 	if ((e = put_parts(b, spec, records, ret_missing)) != ERR_OK)
 		return e;
 	*ret = hash_keyed(&b->rule->secret, records,
@@ -418,6 +482,8 @@ key_part_parse(struct span text, struct key_part *ret)
 		for (char *p = part.name; *p != '\0'; p++)
 			if (*p >= 'A' && *p <= 'Z')
 				*p |= 32;
+	if (part.name != NULL)
+		part.name_hash = hash_name(span_str(part.name));
 	*ret = part;
 	return ERR_OK;
 }

@@ -19,6 +19,7 @@ enum key_source {
 struct key_part {
 	enum key_source source;
 	char *name;		/* header, query, cookie; owned */
+	uint64_t name_hash;	/* of key_part_parse; 0 without name */
 };
 
 struct key_spec {
@@ -36,9 +37,10 @@ struct key_rule {
 
 /*
  * The identity of the request under that spec. Every part is typed and its
- * value hashed on its own, then the list of (type, name, length, hash): tuples
- * never collide and no raw value leaves this function. An address part is the
- * client's, masked. A caller part is the class name and the class's own key.
+ * value hashed on its own, then the list of (type, name, length, hash); a key
+ * of one part with a short value is one hash of (type, name, length, value).
+ * Tuples never collide and no raw value leaves this function. An address part
+ * is the client's, masked. A caller part is the class name and the class's own key.
  * ERR_NOT_FOUND: a part is missing (its index in *ret_missing): no such field,
  * an empty value, a Unix peer without address, a caller whose key is missing.
  */

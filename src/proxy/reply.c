@@ -55,19 +55,14 @@ put_cors(const struct reply *r, struct http_out *out)
 void
 reply_put(const struct reply *r, struct http_out *out)
 {
-	char length[20];
-
 	put_status_line(r->status, out);
 	http_out_put(out, r->date);
 	http_out_put(out, SPAN("\r\nServer: weir\r\n"));
-	if (r->body.len > 0) {
-		http_out_put(out, SPAN("Content-Type: "));
-		http_out_put(out, r->type);
-		http_out_put(out, SPAN("\r\n"));
-	}
+	if (r->body.len > 0)
+		http_out_field(out, SPAN("Content-Type"), r->type);
 	http_out_put(out, SPAN("Cache-Control: no-store\r\n"
 	    "Content-Length: "));
-	http_out_put(out, span_of(length, span_put_u64(length, r->body.len)));
+	http_out_put_u64(out, r->body.len);
 	http_out_put(out, SPAN("\r\n"));
 	http_out_put(out, r->lines);
 	put_cors(r, out);
@@ -81,13 +76,10 @@ reply_put(const struct reply *r, struct http_out *out)
 void
 reply_put_problem(int status, struct http_out *out)
 {
-	char code[20];
-
 	http_out_put(out, SPAN("{\"type\":\"about:blank\",\"title\":\""));
 	http_out_put(out, http_status_phrase(status));
 	http_out_put(out, SPAN("\",\"status\":"));
-	http_out_put(out, span_of(code, span_put_u64(code,
-	    (uint64_t)status)));
+	http_out_put_u64(out, (uint64_t)status);
 	http_out_put(out, SPAN(",\"detail\":\""));
 	http_out_put(out, http_status_detail(status));
 	http_out_put(out, SPAN("\"}\n"));

@@ -118,12 +118,27 @@ relay_body(struct exchange *ex, struct span *in, size_t head)
 	return true;
 }
 
+/* Whose x-ratelimit-* does the caller get? One side's, never a mixture. */
+static bool
+own_limit_fields(const struct exchange *ex, const struct http_head *head)
+{
+	const struct headers_conf *conf = &ex->view->config->headers;
+
+	if (!ex->decided || ex->decision.policy == NULL ||
+	    conf->style == HEADERS_NONE)
+		return false;
+	return conf->upstream == UPSTREAM_REPLACE ||
+	    (http_head_find(head, FIELD_X_RATELIMIT_LIMIT) == NULL &&
+	    http_head_find(head, FIELD_X_RATELIMIT_REMAINING) == NULL &&
+	    http_head_find(head, FIELD_X_RATELIMIT_RESET) == NULL);
+}
+
 /* weir's own lines on an upstream's response. */
 static void
-put_extra(struct exchange *ex, const struct http_head *head, bool expose,
-    struct http_out *out)
+put_extra(struct exchange *ex, const struct http_head *head, bool own,
+    bool expose, struct http_out *out)
 {
-	if (ex->decided)
+	if (own)
 		advert_put(&ex->view->config->headers, &ex->decision,
 		    ex->wall, out);
 	if (expose)
@@ -136,6 +151,7 @@ begin_response(struct exchange *ex, struct span *in, int64_t length)
 	struct proxy *proxy = ex->proxy;
 	const struct config *config = ex->view->config;
 	const struct http_head *head = proxy->response;
+	const bool own = own_limit_fields(ex, head);
 	struct http_out extra = { .buf = proxy->lines,
 	    .cap = PROXY_LINES_MAX };
 	struct http_out out = { .buf = proxy->out, .cap = proxy->out_front };
@@ -145,8 +161,7 @@ begin_response(struct exchange *ex, struct span *in, int64_t length)
 	struct http_forward_response forward = {
 		.head = head, .method = ex->head.method_id,
 		.client_minor = ex->head.minor, .length = length,
-		.drop_limit_fields = ex->decided &&
-		    config->headers.upstream == UPSTREAM_REPLACE,
+		.drop_limit_fields = own,
 		.drop_cors_expose = expose,
 		.date = proxy_date(proxy, loop_now(proxy->loop)),
 	};
@@ -156,7 +171,7 @@ begin_response(struct exchange *ex, struct span *in, int64_t length)
 		ex->keep = false;
 	ex->keep_upstream = length != HTTP_UNTIL_CLOSE &&
 	    http_is_persistent(head);
-	put_extra(ex, head, expose, &extra);
+	put_extra(ex, head, own, expose, &extra);
 	forward.close = !ex->keep || proxy->draining;
 	forward.extra = span_of(extra.buf, extra.len);
 	if (extra.over || http_forward_response(&forward, &out) != ERR_OK) {

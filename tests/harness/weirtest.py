@@ -3,14 +3,17 @@ Redis, and a client that speaks HTTP/1.1 through a raw socket.
 
 Everything listens on loopback ports the kernel picks and is ended by pid.
 """
+import collections
 import json
 import os
 import pathlib
+import random
 import re
 import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -20,11 +23,33 @@ WEIR = os.environ.get("WEIR", str(pathlib.Path(__file__).resolve()
 PATIENCE = 20.0         # bound of every wait for an event, in seconds
 
 
+PORTS = range(20000, 32000)         # below what kernels hand out themselves
+_reserved = collections.deque()     # newest first
+_next_port = random.randrange(len(PORTS))
+
+
 def free_port(host="127.0.0.1"):
+    """A TCP port that stays free until it is bound: the UDP port of the same
+    number is taken as a sign to other test runs, and no port the kernel
+    chooses comes from there."""
+    global _next_port
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as s:
-        s.bind((host, 0))
-        return s.getsockname()[1]
+    for _ in PORTS:
+        port = PORTS[_next_port]
+        _next_port = (_next_port + 1) % len(PORTS)
+        sign = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            sign.bind(("127.0.0.1", port))
+            with socket.socket(family) as s:
+                s.bind((host, port))
+        except OSError:
+            sign.close()
+            continue
+        _reserved.appendleft(sign)
+        if len(_reserved) > 100:
+            _reserved.pop().close()
+        return port
+    raise AssertionError("no free port")
 
 
 def wait_for(condition, what, patience=PATIENCE):
@@ -90,6 +115,12 @@ class Client:
         self.buffer = b""
 
     def close(self):
+        self.sock.close()
+
+    def abort(self):
+        """Close with a reset."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                             struct.pack("ii", 1, 0))
         self.sock.close()
 
     def __enter__(self):
@@ -373,8 +404,11 @@ class Redis:
             raise value
         return value
 
-    def keys(self):
-        return sorted(self.cli("KEYS", "*"))
+    def keys(self, pattern="*"):
+        """The keys of callers: weir's own probes lie under the empty
+        identity and go away by themselves."""
+        return sorted(k for k in self.cli("KEYS", pattern)
+                      if b"{AAAAAAAAAAAAAAAAAAAAAA}" not in k)
 
     def pause(self):
         self.process.send_signal(signal.SIGSTOP)

@@ -12,6 +12,7 @@ app/demo_*        demo
 app/listen        listeners
 base/addr         cidr endpoint
 base/counters     counter
+config/type_*     type
 limit/*_bucket     algo
 limit/*_log        algo
 limit/*_window     algo
@@ -20,6 +21,11 @@ limit/limiter     decision
 limit/rate        duration
 limit/rules       policy
 limit/scripts     script
+proxy/proxy       view
+proxy/request     exchange
+proxy/response    exchange
+proxy/send        exchange
+proxy/upstream    pool
 '
 
 further_prefixes()

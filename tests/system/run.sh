@@ -17,8 +17,17 @@ fi
 select='not slow'
 [ "${WEIR_TESTS:-quick}" = all ] && select=''
 
+# Tests wait more than they work, so more run at a time than there are cores;
+# sanitizers make them work.
+parallel=
+if "$python" -c 'import xdist' 2>/dev/null; then
+	parallel='-n 4'
+	[ -z "${WEIR_SANITIZERS:-}" ] || parallel='-n 2'
+fi
+
 # The source may be read-only.
 PYTHONDONTWRITEBYTECODE=1
 export PYTHONDONTWRITEBYTECODE
+# shellcheck disable=SC2086 # an option and its value
 exec "$python" -m pytest -q -ra -p no:cacheprovider --rootdir "$folder" \
-	-m "$select" "$folder"
+	$parallel -m "$select" "$folder" "$@"

@@ -84,7 +84,7 @@ def test_reload_under_load_loses_nothing(start, origin):
     good = edited(weir)
     for i in range(20):
         good["policies"] = [per_ip(f"{1000000 + i}/h"),
-                            per_ip("10000/s", name=f"p{i % 3}")]
+                            per_ip("1000000/s", name=f"p{i % 3}")]
         weir.reload(good)
     stop.set()
     for t in threads:

@@ -274,7 +274,7 @@ def test_expiry_in_the_right_unit(start, redis, limit, window):
         weir = start([per_ip(limit, algorithm=algorithm)],
                      store=store(redis.url, "2s", prefix=f"p{n}:"))
         assert weir.get().status == 200
-        (key,) = redis.cli("KEYS", f"p{n}:*")
+        (key,) = redis.keys(f"p{n}:*")
         ttl = redis.cli("PTTL", key) / 1000
         least = 0 if algorithm == "fixed_window" else (
             window / 5 if algorithm == "token_bucket" else window) - 0.1

@@ -264,6 +264,13 @@ model_check(struct model *model, const struct row *rows,
 		    verdicts);
 		passes = passes && passed[i];
 		MUST(passed[i] == rows[i].passed);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		const struct algo *algo = algo_get(rows[i].policy->algorithm);
+
+		/* Another row denies: what is there without this request. */
+		question.cost = !passes && passed[i] ? 0 : rows[i].cost;
+		algo->peek(rows[i].limits, state[i], &question, verdicts);
 		for (unsigned j = 0; j < rows[i].limits->n; j++)
 			MUST(verdict_equal(&verdicts[j],
 			    &rows[i].verdicts[j]));
