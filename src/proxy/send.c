@@ -154,6 +154,13 @@ give_back(struct exchange *ex)
 	ex->upstream = NULL;
 }
 
+/* A chunked body tells its length only by arriving. */
+static bool
+body_too_large(const struct exchange *ex)
+{
+	return ex->up.octets > ex->view->config->limits.body_bytes;
+}
+
 static void
 send_head(struct exchange *ex)
 {
@@ -173,6 +180,11 @@ send_head(struct exchange *ex)
 	if (relay_pass(&ex->up, &ex->conn->data, &room, &wire) != ERR_OK) {
 		give_back(ex);
 		exchange_reject(ex, 400, "bad_chunk");
+		return;
+	}
+	if (body_too_large(ex)) {
+		give_back(ex);
+		exchange_reject(ex, 413, "body_too_large");
 		return;
 	}
 	exchange_hold(ex);
@@ -218,7 +230,7 @@ exchange_on_body(struct exchange *ex)
 		fail_body(ex, 400, "bad_chunk");
 		return;
 	}
-	if (ex->up.octets > ex->view->config->limits.body_bytes) {
+	if (body_too_large(ex)) {
 		fail_body(ex, 413, "body_too_large");
 		return;
 	}

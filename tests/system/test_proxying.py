@@ -508,9 +508,12 @@ def test_body_limit(start, origin):
     with weir.client() as c:
         assert c.request("POST", "/", body=b"x" * 10240).status == 200
         assert c.request("POST", "/", body=b"x" * 10241).status == 413
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with weir.client() as c:            # with the head, in one segment
+        c.send(head + chunked(b"x" * 20000))
+        assert c.read().status == 413
     with weir.client() as c:
-        c.send("POST / HTTP/1.1\r\nHost: a\r\n"
-               "Transfer-Encoding: chunked\r\n\r\n")
+        c.send(head)
         try:
             c.send(chunked(b"x" * 20000))
         except OSError:
