@@ -66,7 +66,9 @@ static const struct {
 	MEANS("WRONGPASS", LINK_REFUSED),
 	MEANS("NOPERM", LINK_REFUSED),
 	MEANS("DENIED", LINK_REFUSED),
+	/* An inner command without rights: Redis 7.0, and newer ones. */
 	MEANS("ERR The user executing the script can't", LINK_REFUSED),
+	MEANS("ERR ACL failure in script", LINK_REFUSED),
 #undef MEANS
 };
 

@@ -96,6 +96,8 @@ static const struct {
 	    "command", BACK_LATE),
 	ERROR("ERR The user executing the script can't run this command",
 	    BACK_LATE),
+	ERROR("ERR ACL failure in script: User weir has no permissions to "
+	    "run the 'set' command", BACK_LATE),
 	ERROR("OOM command not allowed when used memory > 'maxmemory'.",
 	    KEPT),
 	ERROR("NOREPLICAS Not enough good replicas to write.", KEPT),
