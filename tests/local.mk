@@ -154,4 +154,4 @@ lua-is-missing:
 	    "liblua5.1-0-dev). Configure again with it." >&2; exit 1
 
 EXTRA_DIST += $(script_tests) tests/run.sh
-EXTRA_DIST += tests/system tests/harness tests/vectors tests/fuzz/corpus tests/fuzz/replay.c tests/unit/http_feed.h tests/unit/limit_request.h tests/unit/memory_ask.h
+EXTRA_DIST += tests/system tests/harness/pressure.py tests/harness/weirtest.py tests/vectors tests/fuzz/corpus tests/fuzz/replay.c tests/unit/http_feed.h tests/unit/limit_request.h tests/unit/memory_ask.h

@@ -277,8 +277,8 @@ add_anonymous(struct load *load, const struct node *node)
 	c = &rules->callers[rules->ncallers++];
 	c->name = mem_strdup(ANONYMOUS);
 	c->priority = PRIORITY_NORMAL;
-	c->key = (struct key_spec){ .parts = { { KEY_CLIENT_IP, NULL } },
-		.n = 1 };
+	c->key = (struct key_spec){ .n = 1,
+		.parts = { { .source = KEY_CLIENT_IP } } };
 	load->config->builtin_caller = 1;
 }
 

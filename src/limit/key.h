@@ -40,7 +40,8 @@ struct key_rule {
  * value hashed on its own, then the list of (type, name, length, hash); a key
  * of one part with a short value is one hash of (type, name, length, value).
  * Tuples never collide and no raw value leaves this function. An address part
- * is the client's, masked. A caller part is the class name and the class's own key.
+ * is the client's, masked. A caller part is the class name and the class's own
+ * key.
  * ERR_NOT_FOUND: a part is missing (its index in *ret_missing): no such field,
  * an empty value, a Unix peer without address, a caller whose key is missing.
  */

@@ -7,19 +7,6 @@
 	"X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, " \
 	"X-RateLimit-Policy, X-Request-Id"
 
-static void
-put_status_line(int status, struct http_out *out)
-{
-	char code[3] = { (char)('0' + status / 100),
-	    (char)('0' + status / 10 % 10), (char)('0' + status % 10) };
-
-	http_out_put(out, SPAN("HTTP/1.1 "));
-	http_out_put(out, span_of(code, sizeof(code)));
-	http_out_put(out, SPAN(" "));
-	http_out_put(out, http_status_phrase(status));
-	http_out_put(out, SPAN("\r\nDate: "));
-}
-
 /* The value of Access-Control-Allow-Origin; empty: not allowed. */
 static struct span
 allowed_origin(const struct cors_conf *cors, struct span origin)
@@ -55,7 +42,8 @@ put_cors(const struct reply *r, struct http_out *out)
 void
 reply_put(const struct reply *r, struct http_out *out)
 {
-	put_status_line(r->status, out);
+	http_out_put(out, http_status_line(r->status));
+	http_out_put(out, SPAN("Date: "));
 	http_out_put(out, r->date);
 	http_out_put(out, SPAN("\r\nServer: weir\r\n"));
 	if (r->body.len > 0)

@@ -41,18 +41,20 @@ def redis(closing, tmp_path):
 
 @pytest.fixture
 def start(closing, origin, tmp_path):
-    """start(policies, store=..., **other keys): weir before the origin."""
+    """start(policies, store=..., **other keys): weir before the origin; file:
+    YAML text instead of keys."""
     count = 0
 
-    def start_weir(policies=(), wait=True, env=None, wrap=(), **config):
+    def start_weir(policies=(), wait=True, env=None, wrap=(), file=None,
+                   **config):
         nonlocal count
         count += 1
         if config.setdefault("upstream", origin.url) is None:
             del config["upstream"]
         if policies:
             config["policies"] = list(policies)
-        return closing(Weir(tmp_path / f"weir{count}", config, env=env,
-                            wrap=wrap, wait=wait))
+        return closing(Weir(tmp_path / f"weir{count}", file or config,
+                            env=env, wrap=wrap, wait=wait))
     return start_weir
 
 

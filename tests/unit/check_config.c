@@ -354,8 +354,8 @@ START_TEST(test_password_with_special_characters)
 		"{redis: 'unix:/r', password: 'p@ss?w#rd:1&2%41 ;'}",
 		"{redis: 'unix:/r', password: {file: secrets/redis}}",
 		"{redis: 'unix:/r', password: {credential: redis}}",
-		"{redis: 'redis://:p%40ss%3Fw%23rd%3a1%262%2541%20%3B@"
-		    "127.0.0.1'}",
+		("{redis: 'redis://:p%40ss%3Fw%23rd%3a1%262%2541%20%3B@"
+		    "127.0.0.1'}"),
 	};
 
 	config_env_add("/etc/weir/secrets/redis", "p@ss?w#rd:1&2%41 ;\n");

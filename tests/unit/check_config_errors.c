@@ -501,8 +501,8 @@ START_TEST(test_secrets_are_never_shown)
 		"store: {redis: \"unix:/r\", password: \"hunter2}\n",
 		"store: {redis: \"unix:/r\", password: hunter2\n",
 		"store: {redis: \"unix:/r\", secret: \"hunter2\", xx: 1}\n",
-		"store: {redis: \"unix:/r\", password: |\n   hunter2\n"
-		    "  , x: 1}\n",
+		("store: {redis: \"unix:/r\", password: |\n   hunter2\n"
+		    "  , x: 1}\n"),
 		"upstream: http://u:hunter2@127.0.0.1\n",
 		"admin: {token: hunter2}\nxx: 1\n",
 		"lookups: {a: {file: bad.map}}\n",

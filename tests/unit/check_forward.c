@@ -498,16 +498,18 @@ END_TEST
 START_TEST(out_functions)
 {
 	char buf[16];
-	struct http_out out = { .buf = buf, .cap = 15 };
+	struct http_out out = { .buf = buf, .cap = 16 };
 
 	http_out_field(&out, SPAN("A"), SPAN("b"));
 	http_out_field_u64(&out, SPAN("N"), 1090);
 	ck_assert(!out.over);
 	http_out_put(&out, SPAN_EMPTY);
 	ck_assert(!out.over);
-	http_out_put(&out, SPAN("x"));
+	http_out_put(&out, SPAN("xy"));
 	ck_assert(out.over);
 	http_out_put(&out, SPAN_EMPTY);
+	http_out_put(&out, SPAN("x"));		/* would fit */
+	http_out_put_u64(&out, 1);
 	ck_assert(span_equal(span_of(buf, out.len),
 	    SPAN("A: b\r\nN: 1090\r\n")));
 }
@@ -518,6 +520,10 @@ START_TEST(phrases)
 	ck_assert(span_equal(http_status_phrase(429),
 	    SPAN("Too Many Requests")));
 	ck_assert(span_equal(http_status_phrase(299), SPAN("Unknown")));
+	ck_assert(span_equal(http_status_line(429),
+	    SPAN("HTTP/1.1 429 Too Many Requests\r\n")));
+	ck_assert(span_equal(http_status_line(299),
+	    SPAN("HTTP/1.1 500 Internal Server Error\r\n")));
 	ck_assert_uint_gt(http_status_detail(504).len, 0);
 	ck_assert_uint_eq(http_status_detail(200).len, 0);
 	ck_assert_uint_eq(http_status_detail(299).len, 0);

@@ -229,6 +229,27 @@ START_TEST(f011_tuples_never_collide)
 }
 END_TEST
 
+/* Values of 64 octets and fewer are hashed in another way than longer ones. */
+START_TEST(lengths_never_collide)
+{
+	struct hash128 ids[130];
+	char value[131], fields[160];
+
+	set_spec("header:x-a");
+	memset(value, 'a', sizeof(value));
+	for (int len = 1; len <= 130; len++) {
+		const int i = len - 1;
+
+		snprintf(fields, sizeof(fields), "x-a: %.*s\r\n", len,
+		    value);
+		ids[i] = identity_of("GET /", fields);
+		assert_same(ids[i], identity_of("GET /a", fields));
+		for (int k = 0; k < i; k++)
+			assert_differ(ids[i], ids[k]);
+	}
+}
+END_TEST
+
 START_TEST(types_and_names_count)
 {
 	struct hash128 header, other, query, cookie, path, parts;
@@ -657,6 +678,7 @@ main(void)
 	tcase_add_test(t, families_never_collide);
 	tcase_add_test(t, a_unix_peer_has_no_address);
 	tcase_add_test(t, f011_tuples_never_collide);
+	tcase_add_test(t, lengths_never_collide);
 	tcase_add_test(t, types_and_names_count);
 	tcase_add_test(t, the_secret_counts);
 	tcase_add_test(t, all_lines_of_a_header_count);

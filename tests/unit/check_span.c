@@ -1,4 +1,6 @@
 #include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/span.h"
@@ -194,6 +196,23 @@ START_TEST(put_u64)
 }
 END_TEST
 
+START_TEST(put_u64_at_every_length)
+{
+	uint64_t power = 1;
+
+	for (int digits = 1; digits <= 20; digits++, power *= 10) {
+		for (uint64_t v = power - 1; v <= power + 1; v++) {
+			char buf[32], want[32];
+			size_t n = span_put_u64(buf, v);
+
+			snprintf(want, sizeof(want), "%" PRIu64, v);
+			ck_assert(span_equal(span_of(buf, n),
+			    span_str(want)));
+		}
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -214,6 +233,7 @@ main(void)
 	    (int)(sizeof(numbers) / sizeof(numbers[0])));
 	tcase_add_test(tc, to_i64_nul);
 	tcase_add_test(tc, put_u64);
+	tcase_add_test(tc, put_u64_at_every_length);
 	srunner_run_all(runner, CK_NORMAL);
 	failed = srunner_ntests_failed(runner);
 	srunner_free(runner);
