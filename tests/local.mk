@@ -23,6 +23,10 @@ tests_libharness_a_SOURCES += \
 endif
 AM_CPPFLAGS += -I$(srcdir)/tests
 
+# The program from outside: takes longest, so the others run beside it.
+TESTS += tests/system/run.sh
+EXTRA_DIST += tests/system/run.sh
+
 missing_tools =
 if HAVE_CHECK
 unit_tests = \
@@ -120,12 +124,11 @@ TESTS += $(fuzz_targets)
 check-fuzz:
 	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(fuzz_targets)'
 
-# Scripts: rules of the source, and the program from outside
+# Scripts: rules of the source
 script_tests = \
 	tests/lint/layers.sh \
 	tests/lint/exports.sh \
-	tests/lint/manpages.sh \
-	tests/system/run.sh
+	tests/lint/manpages.sh
 TESTS += $(script_tests)
 check_PROGRAMS += tests/unit/print_keys
 tests_unit_print_keys_LDADD = libweir.a $(WEIR_LIBS)

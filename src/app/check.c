@@ -67,7 +67,7 @@ command_dump(int argc, char **argv)
 	struct options o;
 	struct config *config;
 	struct text out = { 0 };
-	int code = options_read(argc, argv, "cf", dump_usage, &o);
+	int code = options_read(argc, argv, "cy", dump_usage, &o);
 
 	if (code == -1)
 		code = options_no_more(&o);

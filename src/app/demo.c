@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/commands.h"
@@ -25,8 +26,8 @@ static const char usage[] =
 #define UPSTREAM_PORT	9000
 
 static const char demo_yaml[] =
-    DEMO_MARK "; change a number and try again:\n"
-    "#   weir run -c " DEMO_FILE "\n"
+    DEMO_MARK ", anew each time. Copy it, change a number, and:\n"
+    "#   weir run -c my.yaml\n"
     "listen: 127.0.0.1:%d\n"
     "upstream: http://127.0.0.1:%d      # your API\n"
     "policies:\n"
@@ -41,8 +42,10 @@ struct demo {
 	struct demo_client clients[3];
 	unsigned nclients;
 	int seconds;			/* left; -1: no end */
-	bool terminal, drawn;
+	bool terminal, wide, drawn;
 };
+
+#define WIDE	80			/* columns that the whole table needs */
 
 /* A file of the user's own is left alone. */
 static int
@@ -87,8 +90,18 @@ introduce(int port, int upstream)
 	fflush(stdout);
 }
 
+/* Too narrow, and the lines would wrap and not be drawn over. */
+static bool
+is_wide(void)
+{
+	struct winsize size;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+	    size.ws_col == 0 || size.ws_col >= WIDE;
+}
+
 static void
-draw_client(const struct demo_client *c)
+draw_client(const struct demo *d, const struct demo_client *c)
 {
 	const int64_t limited = atomic_load(&c->limited);
 	char wait[32] = "-";
@@ -96,8 +109,10 @@ draw_client(const struct demo_client *c)
 	if (limited > 0)
 		snprintf(wait, sizeof(wait), "%lld s",
 		    (long long)atomic_load(&c->retry_after));
-	printf("%-8s %-11s %-22s %7lld %7lld %7lld   %s\n", c->name,
-	    c->from, c->habit, (long long)atomic_load(&c->sent),
+	printf("%-8s %-11s ", c->name, c->from);
+	if (d->wide)
+		printf("%-22s ", c->habit);
+	printf("%7lld %7lld %7lld   %s\n", (long long)atomic_load(&c->sent),
 	    (long long)atomic_load(&c->passed), (long long)limited, wait);
 }
 
@@ -107,11 +122,14 @@ draw(struct demo *d)
 {
 	if (d->terminal && d->drawn)
 		printf("\033[%uA", d->nclients + 3);
-	printf("%-8s %-11s %-22s %7s %7s %7s   %s\n", "caller", "from",
-	    "sends", "sent", "passed", "429", "Retry-After");
+	printf("%-8s %-11s ", "caller", "from");
+	if (d->wide)
+		printf("%-22s ", "sends");
+	printf("%7s %7s %7s   %s\n", "sent", "passed", "429",
+	    d->wide ? "Retry-After" : "wait");
 	for (unsigned i = 0; i < d->nclients; i++)
-		draw_client(&d->clients[i]);
-	printf("\nall callers: %lld passed, %lld limited          \n",
+		draw_client(d, &d->clients[i]);
+	printf("\nall callers: %lld passed, %lld limited   \n",
 	    (long long)server_count(d->server, COUNT_REQUESTS_ALLOWED_TOTAL),
 	    (long long)server_count(d->server, COUNT_REQUESTS_LIMITED_TOTAL));
 	fflush(stdout);
@@ -173,6 +191,7 @@ serve(const struct options *o, int port)
 		return EXIT_RUNTIME;
 	demo.seconds = o->seconds;
 	demo.terminal = isatty(STDOUT_FILENO) != 0;
+	demo.wide = is_wide();
 	if (!o->no_traffic)
 		start_clients(&demo, port);
 	code = server_run(demo.server, tick, &demo);
@@ -203,6 +222,9 @@ command_demo(int argc, char **argv)
 	}
 	if (port != o.port)
 		printf("port %d is taken, using %d\n", o.port, port);
+	if (upstream != UPSTREAM_PORT)
+		printf("the API takes port %d instead of %d\n", upstream,
+		    UPSTREAM_PORT);
 	if (write_file(port, upstream) != 0)
 		return EXIT_RUNTIME;
 	introduce(port, upstream);

@@ -35,7 +35,9 @@ struct explain {
 	struct request request;
 	char *path_buf, *host_buf;
 	struct decision decision;
-	enum err refused;		/* rules_classify: 401 */
+	int status;			/* refused before any policy, else 0 */
+	const char *why;		/* status: in words */
+	bool preflight;			/* no policy is asked */
 
 	struct loop *loop;		/* only with a shared store */
 	struct loop_timer patience;
@@ -91,6 +93,37 @@ bad_request(const char *what)
 	return EXIT_USAGE_;
 }
 
+static void
+refuse(struct explain *x, int status, const char *why)
+{
+	x->status = status;
+	x->why = why;
+}
+
+/* What the data path refuses, or lets by, without asking any policy. */
+static void
+judge_request(struct explain *x)
+{
+	const enum http_method method = x->head.method_id;
+	const struct http_field *expect =
+	    http_head_find(&x->head, FIELD_EXPECT);
+	const struct route *route = x->request.route;
+
+	if (method == HTTP_CONNECT || method == HTTP_TRACE)
+		refuse(x, 405, "the method is not served");
+	else if (expect != NULL && !span_equal_nocase(expect->value,
+	    SPAN("100-continue")))
+		refuse(x, 417, "only Expect: 100-continue is known");
+	else if ((route == NULL || route->upstream < 0) &&
+	    x->config->default_upstream < 0)
+		refuse(x, 404, "no route leads to an upstream");
+	x->preflight = method == HTTP_OPTIONS &&
+	    x->config->cors.skip_preflight &&
+	    http_head_find(&x->head, FIELD_ORIGIN) != NULL &&
+	    http_head_find(&x->head, FIELD_ACCESS_CONTROL_REQUEST_METHOD) !=
+	    NULL;
+}
+
 /* The same steps as the data path takes. -1: go on. */
 static int
 read_request(struct explain *x, const struct options *o)
@@ -111,8 +144,10 @@ read_request(struct explain *x, const struct options *o)
 	x->path_buf = mem_alloc(x->target.path.len + 1);
 	x->host_buf = mem_alloc(x->raw.len + 1);
 	if (http_target_normalise(x->target.path, x->path_buf,
-	    &r->path) != ERR_OK)
-		return bad_request("the path has no normal form");
+	    &r->path) != ERR_OK) {
+		refuse(x, 400, "the path has no normal form");
+		r->path = x->target.path;
+	}
 	host = http_head_find(&x->head, FIELD_HOST);
 	authority = x->target.authority.len > 0 ? x->target.authority :
 	    host->value;
@@ -194,27 +229,74 @@ row_of(const struct explain *x, const struct policy *p)
 	return NULL;
 }
 
+/* The status the caller would get, or 0: the upstream's. */
+static int
+outcome_status(const struct explain *x)
+{
+	static const int statuses[] = {
+		[OUTCOME_PASS] = 0, [OUTCOME_LIMITED] = 429,
+		[OUTCOME_STORE_AWAY] = 503, [OUTCOME_NO_KEY] = 400,
+	};
+
+	return x->status != 0 ? x->status :
+	    statuses[x->decision.outcome];
+}
+
 static const char *
 outcome_text(const struct explain *x)
 {
-	if (x->refused != ERR_OK)
-		return "401: the key is not listed";
+	if (x->status != 0)
+		return x->why;
 	switch (x->decision.outcome) {
 	case OUTCOME_LIMITED:
-		return "429: limited";
+		return "limited";
 	case OUTCOME_STORE_AWAY:
-		return "503: the store is away and on_store_error is deny";
+		return "the store is away and on_store_error is deny";
 	case OUTCOME_NO_KEY:
-		return "400: a part of the key is missing";
+		return "a part of the key is missing";
 	default:
-		return "would pass";
+		return x->preflight ? "would pass, a preflight is never "
+		    "counted" : "would pass";
 	}
 }
 
 static bool
 would_pass(const struct explain *x)
 {
-	return x->refused == ERR_OK && x->decision.outcome == OUTCOME_PASS;
+	return outcome_status(x) == 0;
+}
+
+/* Where the numbers come from. */
+static const char *
+counters_text(const struct explain *x)
+{
+	if (x->status != 0 || x->preflight || x->decision.policy == NULL)
+		return "no policy was asked";
+	if (x->decision.degraded)
+		return "Redis is away: counted here, with this weir's share "
+		    "of each limit, as this caller's first request";
+	return x->store_asked ? "as they stand in Redis" :
+	    "none yet: judged as this caller's first request";
+}
+
+static const char *
+upstream_text(const struct explain *x)
+{
+	const struct route *route = x->request.route;
+	const int i = route != NULL && route->upstream >= 0 ?
+	    route->upstream : x->config->default_upstream;
+
+	return i < 0 ? "none" : x->config->upstreams[i].name;
+}
+
+static bool
+key_missing(const struct explain *x, const struct policy *p)
+{
+	struct hash128 identity;
+	unsigned part;
+
+	return key_build(&p->key, &x->config->rules.key_rule, &x->request,
+	    &identity, &part) != ERR_OK;
 }
 
 static void
@@ -223,13 +305,24 @@ headers_text(const struct explain *x, struct text *out)
 	char buf[1024];
 	struct http_out http = { .buf = buf, .cap = sizeof(buf) };
 
-	if (!would_pass(x) && x->decision.outcome != OUTCOME_NO_KEY &&
-	    x->refused == ERR_OK)
+	if (x->status == 401)
+		http_out_field(&http, SPAN("WWW-Authenticate"),
+		    SPAN("ApiKey"));
+	if (x->status == 0 && !would_pass(x) &&
+	    x->decision.outcome != OUTCOME_NO_KEY)
 		http_out_field_u64(&http, SPAN("Retry-After"),
 		    (uint64_t)advert_retry_after(&x->config->headers,
 		    &x->decision, 0));
-	advert_put(&x->config->headers, &x->decision, clock_wall(), &http);
+	if (x->status == 0)
+		advert_put(&x->config->headers, &x->decision, clock_wall(),
+		    &http);
 	text_append(out, span_of(buf, http.len));
+}
+
+static bool
+asks_policies(const struct explain *x)
+{
+	return x->status == 0 && !x->preflight;
 }
 
 static void
@@ -254,7 +347,7 @@ print_policy(const struct explain *x, const struct policy *p,
 		if (p->mode == MODE_SHADOW)
 			text_append_str(out, "  shadow");
 	}
-	if (concern == CONCERN_YES && row == NULL)
+	if (concern == CONCERN_YES && key_missing(x, p))
 		text_append_str(out, "  a part of the key is missing");
 	for (unsigned i = 0; row != NULL && i < row->limits->n; i++) {
 		text_append_str(out, "  ");
@@ -280,20 +373,19 @@ print_text(const struct explain *x, struct text *out)
 	if (r->caller != NULL)
 		text_printf(out, "caller    %s, plan %s\n", r->caller->name,
 		    r->plan != NULL ? r->plan->name : "none");
-	text_printf(out, "route     %s\n",
-	    r->route != NULL ? r->route->name : "none");
+	text_printf(out, "route     %s, upstream %s\n",
+	    r->route != NULL ? r->route->name : "none", upstream_text(x));
 	text_append_str(out, "policies\n");
-	for (unsigned i = 0; x->refused == ERR_OK &&
+	for (unsigned i = 0; asks_policies(x) &&
 	    i < x->config->rules.npolicies; i++)
 		print_policy(x, &x->config->rules.policies[i], out);
-	text_printf(out, "verdict   %s%s%s\n", outcome_text(x),
+	text_append_str(out, "verdict   ");
+	if (!would_pass(x))
+		text_printf(out, "%d: ", outcome_status(x));
+	text_printf(out, "%s%s%s\n", outcome_text(x),
 	    x->decision.policy != NULL ? " by policy " : "",
 	    x->decision.policy != NULL ? x->decision.policy->name : "");
-	if (x->refused == ERR_OK && x->decision.policy != NULL)
-		text_printf(out, "counters  %s\n", x->store_asked ?
-		    "as they stand in Redis" :
-		    "none yet: judged as this caller's first request");
-	text_append_str(out, "headers\n");
+	text_printf(out, "counters  %s\nheaders\n", counters_text(x));
 	headers_text(x, out);
 }
 
@@ -313,10 +405,22 @@ json_policy(const struct explain *x, const struct policy *p,
 	    policy_concerns(p, &x->request);
 	const struct row *row = row_of(x, p);
 	struct text key = { 0 };
+	int failing;
 
 	text_append_char(out, '{');
 	json_string(out, "policy", span_str(p->name));
 	json_string(out, "why", span_str(concern_texts[concern]));
+	failing = match_first_failing(&p->match, &x->request);
+	if (concern == CONCERN_NO_MATCH && failing >= 0) {
+		json_string(out, "failing", span_str(match_kind_name(
+		    p->match.conditions[failing].kind)));
+		text_printf(out, "\"negated\":%s,",
+		    p->match.conditions[failing].negate ? "true" : "false");
+	}
+	json_string(out, "mode", span_str(p->mode == MODE_SHADOW ?
+	    "shadow" : p->mode == MODE_OFF ? "off" : "enforce"));
+	text_printf(out, "\"key_missing\":%s,",
+	    concern == CONCERN_YES && key_missing(x, p) ? "true" : "false");
 	if (concern == CONCERN_YES) {
 		key_print(&p->key, &x->config->rules.key_rule, &x->request,
 		    &key);
@@ -336,19 +440,45 @@ json_policy(const struct explain *x, const struct policy *p,
 	text_fini(&key);
 }
 
+/* "headers":["x-ratelimit-limit: 10",...] */
+static void
+json_headers(const struct explain *x, struct text *out)
+{
+	struct text headers = { 0 };
+	struct span rest, line;
+	bool first = true;
+
+	headers_text(x, &headers);
+	rest = text_span(&headers);
+	text_append_str(out, "\"headers\":[");
+	while (span_split(&rest, '\n', &line)) {
+		if (line.len == 0)
+			continue;
+		line.len--;			/* its CR */
+		text_append_str(out, first ? "\"" : ",\"");
+		text_append_json(out, line);
+		text_append_char(out, '"');
+		first = false;
+	}
+	text_append_char(out, ']');
+	text_fini(&headers);
+}
+
 static void
 print_json(const struct explain *x, struct text *out)
 {
 	const struct request *r = &x->request;
-	struct text headers = { 0 };
-	char client[ADDR_TEXT_MAX];
+	char client[ADDR_TEXT_MAX], peer[ADDR_TEXT_MAX];
 
 	addr_print(&r->client, client);
+	addr_print(&r->peer, peer);
 	text_append_char(out, '{');
 	json_string(out, "method", r->method);
 	json_string(out, "path", r->path);
 	json_string(out, "host", r->host);
 	json_string(out, "client", span_str(client));
+	json_string(out, "peer", span_str(peer));
+	json_string(out, "upstream", span_str(upstream_text(x)));
 	if (r->caller != NULL)
 		json_string(out, "caller", span_str(r->caller->name));
 	if (r->plan != NULL)
@@ -356,7 +486,7 @@ print_json(const struct explain *x, struct text *out)
 	if (r->route != NULL)
 		json_string(out, "route", span_str(r->route->name));
 	text_append_str(out, "\"policies\":[");
-	for (unsigned i = 0; x->refused == ERR_OK &&
+	for (unsigned i = 0; asks_policies(x) &&
 	    i < x->config->rules.npolicies; i++) {
 		if (i > 0)
 			text_append_char(out, ',');
@@ -367,11 +497,10 @@ print_json(const struct explain *x, struct text *out)
 	if (x->decision.policy != NULL)
 		json_string(out, "binding",
 		    span_str(x->decision.policy->name));
-	headers_text(x, &headers);
-	json_string(out, "headers", text_span(&headers));
-	text_printf(out, "\"passes\":%s}\n",
-	    would_pass(x) ? "true" : "false");
-	text_fini(&headers);
+	json_string(out, "counters", span_str(counters_text(x)));
+	json_headers(x, out);
+	text_printf(out, ",\"status\":%d,\"passes\":%s}\n",
+	    outcome_status(x), would_pass(x) ? "true" : "false");
 }
 
 static void
@@ -412,10 +541,13 @@ command_explain(int argc, char **argv)
 	x->config = command_load(o.config, true);
 	code = x->config == NULL ? EXIT_CONFIG_ : read_request(x, &o);
 	if (code == -1) {
-		x->refused = rules_classify(&x->config->rules, &x->request,
-		    clock_wall());
 		decision_init(&x->decision);
-		if (x->refused == ERR_OK)
+		if (x->status == 0 && rules_classify(&x->config->rules,
+		    &x->request, clock_wall()) != ERR_OK)
+			refuse(x, 401, "the key is not listed");
+		if (x->status == 0)
+			judge_request(x);
+		if (asks_policies(x))
 			ask(x, &counters);
 		if (o.json)
 			print_json(x, &out);

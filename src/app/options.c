@@ -14,7 +14,8 @@ static const struct option_row {
 	{ 'c', true,  true,  "config" },
 	{ 'q', true,  false, "quiet" },
 	{ 's', false, false, "strict" },
-	{ 'f', false, true,  "format" },
+	{ 'f', false, true,  "format" },	/* text or json */
+	{ 'y', false, true,  "format" },	/* yaml or json */
 	{ 'w', false, false, "watch" },
 	{ 'p', false, true,  "port" },
 	{ 'S', false, true,  "seconds" },
@@ -98,7 +99,7 @@ set_number(const char *name, const char *value, int64_t max, int *ret)
 {
 	int64_t n;
 
-	if (span_to_i64(span_str(value), 0, max, &n) != ERR_OK)
+	if (span_to_i64(span_str(value), 1, max, &n) != ERR_OK)
 		return bad_value(name, value, "a whole number in range");
 	*ret = (int)n;
 	return -1;
@@ -107,6 +108,8 @@ set_number(const char *name, const char *value, int64_t max, int *ret)
 static int
 apply(const struct option_row *row, const char *value, struct options *o)
 {
+	const char *plain;
+
 	switch (row->letter) {
 	case 'c':
 		o->config = value;
@@ -124,11 +127,14 @@ apply(const struct option_row *row, const char *value, struct options *o)
 		o->from = value;
 		return -1;
 	case 'f':
-		if (strcmp(value, "json") != 0 && strcmp(value, "text") != 0 &&
-		    strcmp(value, "yaml") != 0)
-			return bad_value(row->name, value, "text or json");
+	case 'y':
+		plain = row->letter == 'f' ? "text" : "yaml";
 		o->json = strcmp(value, "json") == 0;
-		return -1;
+		if (o->json || strcmp(value, plain) == 0)
+			return -1;
+		fprintf(stderr, "weir: --format: '%s' is not %s or json\n",
+		    value, plain);
+		return EXIT_USAGE_;
 	case 'p':
 		return set_number(row->name, value, 65535, &o->port);
 	case 'S':
@@ -229,6 +235,7 @@ options_no_more(const struct options *o)
 {
 	if (o->nargs == 0)
 		return -1;
-	fprintf(stderr, "weir: unexpected '%s'\n", o->args[0]);
+	fprintf(stderr, "weir: unexpected '%s'; -c FILE names the "
+	    "configuration\n", o->args[0]);
 	return EXIT_USAGE_;
 }

@@ -3,8 +3,8 @@
 #include "app/server.h"
 
 static const char usage[] =
-    "usage: weir run [-c FILE]\n"
-    "Serve in the foreground. TERM and INT drain, HUP reloads, USR1 reopens\n"
+    "usage: weir run [-c FILE] [-q]\n"
+    "Serve in the foreground; -q: without the warnings of the check. TERM and INT drain, HUP reloads, USR1 reopens\n"
     "the access log.\n";
 
 int
@@ -14,13 +14,13 @@ command_run(int argc, char **argv)
 	struct config *config;
 	struct server *server;
 	enum err e;
-	int code = options_read(argc, argv, "cw", usage, &o);
+	int code = options_read(argc, argv, "cqw", usage, &o);
 
 	if (code == -1)
 		code = options_no_more(&o);
 	if (code != -1)
 		return code;
-	config = command_load(o.config, false);
+	config = command_load(o.config, o.quiet);
 	if (config == NULL)
 		return EXIT_CONFIG_;
 	e = server_start(config, &server);

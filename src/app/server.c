@@ -290,8 +290,8 @@ reload(struct server *s)
 		mem_free(why);
 	}
 	if (e != ERR_OK) {
-		log_error("reload failed, the old configuration stays "
-		    "path=%s", s->config->path);
+		log_state(LOG_ERROR, "reload failed, the old configuration "
+		    "stays path=%s", s->config->path);
 		config_unref(config);
 		return;
 	}
@@ -300,14 +300,14 @@ reload(struct server *s)
 	s->config = config;
 	adopt_all(s);
 	config_unref(old);
-	log_info("reloaded path=%s policies=%u reloads=%u", config->path,
-	    config->rules.npolicies, s->adopts - 1);
+	log_state(LOG_INFO, "reloaded path=%s policies=%u reloads=%u",
+	    config->path, config->rules.npolicies, s->adopts - 1);
 }
 
 static void
 begin_drain(struct server *s)
 {
-	log_info("draining timeout_s=%lld",
+	log_state(LOG_INFO, "draining timeout_s=%lld",
 	    (long long)(s->config->drain_timeout_us / CLOCK_SECOND));
 	s->stage = STAGE_DRAINING;
 	s->stage_ends = clock_now() + s->config->drain_timeout_us;

@@ -135,7 +135,7 @@ put_limited(const struct decision *d, int64_t retry_after,
 	http_out_put(out, name);
 	http_out_put(out, SPAN("\"],\"retry-after\":"));
 	http_out_put_u64(out, (uint64_t)retry_after);
-	http_out_put(out, SPAN("}\n"));
+	http_out_put(out, SPAN("}"));
 }
 
 static void
@@ -148,7 +148,7 @@ put_store_away(int64_t retry_after, struct http_out *out)
 	http_out_put_u64(out, (uint64_t)retry_after);
 	http_out_put(out, SPAN(" s.\",\"retry-after\":"));
 	http_out_put_u64(out, (uint64_t)retry_after);
-	http_out_put(out, SPAN("}\n"));
+	http_out_put(out, SPAN("}"));
 }
 
 /* What a part is called by people who send requests. */
@@ -188,7 +188,7 @@ put_no_key(const struct decision *d, struct http_out *out)
 		put_json(out, part->name);
 	http_out_put(out, SPAN(", which policy "));
 	put_json(out, d->policy->name);
-	http_out_put(out, SPAN(" needs.\"}\n"));
+	http_out_put(out, SPAN(" needs.\"}"));
 }
 
 void

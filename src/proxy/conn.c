@@ -179,8 +179,12 @@ flush(struct conn *conn)
 		return false;
 	conn->progress = true;
 	buf_skip(&conn->proxy->bufs, &conn->out, n);
-	if (conn->out == NULL && conn->exchange != NULL)
+	if (conn->out != NULL)
+		return true;
+	if (conn->exchange != NULL)
 		exchange_on_client_drained(conn->exchange);
+	else
+		proxy_check_drained(conn->proxy);
 	return true;
 }
 
@@ -231,6 +235,7 @@ static enum err
 read_more(struct conn *conn, size_t *ret_len)
 {
 	struct proxy *proxy = conn->proxy;
+	size_t room;
 	enum err e;
 
 	if (conn->data.len == 0) {
@@ -243,9 +248,10 @@ read_more(struct conn *conn, size_t *ret_len)
 	conn_keep(conn);
 	buf_reserve(&proxy->bufs, &conn->in, BUF_MIN / 2);
 	conn->data = buf_span(conn->in);
+	/* What follows a head must not be more than the relay has room for. */
+	room = conn->in->cap - conn->in->off - conn->in->len;
 	e = stream_read(&conn->stream, conn->in->data + conn->in->off +
-	    conn->in->len, conn->in->cap - conn->in->off - conn->in->len,
-	    ret_len);
+	    conn->in->len, room < SCRATCH ? room : SCRATCH, ret_len);
 	if (e == ERR_OK) {
 		conn->in->len += *ret_len;
 		conn->data = buf_span(conn->in);

@@ -19,6 +19,27 @@
 /* ---- end of a turn ---- */
 
 static void
+view_free(struct view *view)
+{
+	for (unsigned i = 0; i < view->config->nupstreams; i++)
+		pool_fini(&view->pools[i]);
+	mem_free(view->pools);
+	config_unref(view->config);
+	mem_free(view);
+}
+
+static void
+view_reap(struct proxy *proxy)
+{
+	struct list *l;
+
+	while ((l = list_first(&proxy->dead_views)) != NULL) {
+		list_remove(l);
+		view_free(LIST_ITEM(l, struct view, link));
+	}
+}
+
+static void
 on_reap(struct loop_task *task)
 {
 	struct proxy *proxy = LIST_ITEM(task, struct proxy, reap_task);
@@ -26,6 +47,7 @@ on_reap(struct loop_task *task)
 	conn_reap(proxy);
 	upstream_reap(proxy);
 	exchange_reap(proxy);
+	view_reap(proxy);
 }
 
 static void
@@ -154,6 +176,7 @@ view_new(struct proxy *proxy, struct config *config)
 {
 	struct view *view = mem_zalloc(sizeof(*view));
 
+	list_init(&view->link);
 	view->proxy = proxy;
 	view->config = config_ref(config);
 	view->refs = 1;
@@ -168,11 +191,8 @@ view_unref(struct view *view)
 {
 	if (view == NULL || --view->refs > 0)
 		return;
-	for (unsigned i = 0; i < view->config->nupstreams; i++)
-		pool_fini(&view->pools[i]);
-	mem_free(view->pools);
-	config_unref(view->config);
-	mem_free(view);
+	list_push_back(&view->proxy->dead_views, &view->link);
+	loop_defer(view->proxy->loop, &view->proxy->reap_task);
 }
 
 static void
@@ -282,6 +302,7 @@ proxy_new(const struct proxy_env *env)
 	list_init(&proxy->again);
 	list_init(&proxy->dead_conns);
 	list_init(&proxy->dead_uconns);
+	list_init(&proxy->dead_views);
 	list_init(&proxy->servers);
 	list_init(&proxy->waiting);
 	loop_task_init(&proxy->again_task, on_again);
@@ -325,6 +346,7 @@ proxy_free(struct proxy *proxy)
 	conn_reap(proxy);
 	upstream_free_all(proxy);
 	view_unref(proxy->view);
+	view_reap(proxy);
 	exchange_pool_fini(proxy);
 	if (proxy->env.access != NULL)
 		access_flush(proxy->env.access);
@@ -354,9 +376,11 @@ proxy_drain(struct proxy *proxy, void (*fn)(void *), void *arg)
 	LIST_EACH_SAFE(l, &proxy->conns) {
 		struct conn *conn = LIST_ITEM(l, struct conn, link);
 
-		/* One that has begun to ask gets its answer. */
-		if (conn->exchange == NULL && conn->out == NULL &&
-		    !conn->partial && !conn->lingering)
+		/* One that has begun to ask gets its answer, and all of it. */
+		if (conn->exchange != NULL || conn->partial || conn->lingering)
+			continue;
+		conn->last = true;
+		if (conn->out == NULL)
 			conn_close(conn, false);
 	}
 	loop_defer(proxy->loop, &proxy->drained_task);

@@ -48,10 +48,9 @@ reply_put(const struct reply *r, struct http_out *out)
 	http_out_put(out, SPAN("\r\nServer: weir\r\n"));
 	if (r->body.len > 0)
 		http_out_field(out, SPAN("Content-Type"), r->type);
-	http_out_put(out, SPAN("Cache-Control: no-store\r\n"
-	    "Content-Length: "));
+	http_out_put(out, SPAN("Content-Length: "));
 	http_out_put_u64(out, r->body.len);
-	http_out_put(out, SPAN("\r\n"));
+	http_out_put(out, SPAN("\r\nCache-Control: no-store\r\n"));
 	http_out_put(out, r->lines);
 	put_cors(r, out);
 	if (r->close)
@@ -70,7 +69,7 @@ reply_put_problem(int status, struct http_out *out)
 	http_out_put_u64(out, (uint64_t)status);
 	http_out_put(out, SPAN(",\"detail\":\""));
 	http_out_put(out, http_status_detail(status));
-	http_out_put(out, SPAN("\"}\n"));
+	http_out_put(out, SPAN("\"}"));
 }
 
 void

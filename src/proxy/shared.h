@@ -17,6 +17,7 @@ struct exchange;
 /* A configuration in use by this worker: at most one is the newest, older
  * ones stay until the last exchange that began with them has ended. */
 struct view {
+	struct list link;		/* proxy->dead_views */
 	struct proxy *proxy;
 	struct config *config;
 	unsigned refs;
@@ -38,6 +39,8 @@ struct proxy {
 	struct list again;		/* struct work: more to do next turn */
 	struct loop_task again_task;
 	struct list dead_conns, dead_uconns;	/* freed at the end of a turn */
+	struct list dead_views;		/* likewise: a timeout of one of their
+					   classes may be what ended them */
 	struct loop_task reap_task;
 	struct loop_task flush_task;	/* of the access log */
 
@@ -86,7 +89,8 @@ struct work {
 /* Run it in the next turn, after everything that is ready then. */
 void proxy_again(struct proxy *proxy, struct work *work);
 
-void view_unref(struct view *view);	/* accepts NULL */
+/* Accepts NULL. It is freed at the end of the turn only. */
+void view_unref(struct view *view);
 
 /* Bring date and wall_offset up to date; returns the wall clock. */
 int64_t proxy_wall(struct proxy *proxy, int64_t now);

@@ -155,6 +155,9 @@ connect_done(struct uconn *u)
 	if (error == 0) {
 		u->server->down_until = 0;
 		exchange_on_connected(ex);
+		/* What came together with the connection is told but once. */
+		if (u->exchange != NULL && u->stream.can_read)
+			exchange_on_upstream(u->exchange);
 		return;
 	}
 	log_refused(u->server, error);

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from pressure import OpenLoop, faketime, flood, head, sanitized
-from weirtest import Client
+from weirtest import Client, wait_for
 
 ALGORITHMS = ["token_bucket", "sliding_log", "sliding_window", "fixed_window"]
 
@@ -263,8 +263,20 @@ def test_same_verdicts_from_memory_and_redis(start, redis, seed, n, seconds):
     weirs = [start(policies), start(policies, store={
         "redis": redis.url, "timeout": "2s",
         "secret": {"env": "WEIR_TEST_SECRET"}})]
-    clients = [w.client() for w in weirs]
-    times = send_times(n, seconds, 0.125, random.Random(seed))
+    for attempt in range(3):
+        times = send_times(n, seconds, 0.125, random.Random(seed + attempt))
+        late, seen = send_to_both(weirs, times, f"127.0.2.{attempt + 1}")
+        if late < 0.035:
+            break
+    else:
+        pytest.skip(f"the machine stalls, at last for {late:.3f} s")
+    assert seen[0] == seen[1]
+    assert {s for _, _, s in seen[0]} == {200, 429}
+
+
+def send_to_both(weirs, times, source):
+    """How late the latest decision came, and the verdicts of each."""
+    clients = [w.client(source) for w in weirs]
     seen = [[], []]
     for c in clients:
         warm(c)
@@ -275,14 +287,20 @@ def test_same_verdicts_from_memory_and_redis(start, redis, seed, n, seconds):
             verdicts += [(t, a, c.get(f"/{a}").status) for a in ALGORITHMS]
     for c in clients:
         c.close()
+    planned = [begin + t for t in times for _ in ALGORITHMS]
+    late = 0
     for w in weirs:
-        late = [e["decided_at"] - begin - t for e, t in zip(
-            w.access(3 + len(times) * 4)[3:],
-            [t for t in times for _ in ALGORITHMS])]
-        if max(late) > 0.035:
-            pytest.skip(f"the machine stalled for {max(late):.3f} s")
-    assert seen[0] == seen[1]
-    assert {s for _, _, s in seen[0]} == {200, 429}
+        wait_for(lambda: len(decided(w, source)) == len(planned),
+                 "all access lines")
+        late = max(late, *(at - plan for at, plan in zip(
+            decided(w, source), planned)))
+    return late, seen
+
+
+def decided(weir, source):
+    """When, by the clock of the store: those of one caller, in order."""
+    return [e["decided_at"] for e in weir.access()
+            if e["client_ip"] == source and "decided_at" in e]
 
 
 @pytest.mark.parametrize("seconds", [

@@ -88,7 +88,9 @@ def test_denial_byte_for_byte(start):
         '{"type":"https://iana.org/assignments/http-problem-types#quota-'
         'exceeded","title":"Quota exceeded","status":429,"detail":"Policy '
         f'per-ip allows 10 requests per 1 min. Retry in {wait} s.",'
-        f'"violated-policies":["per-ip"],"retry-after":{wait}}}\n')
+        f'"violated-policies":["per-ip"],"retry-after":{wait}}}')
+    assert [n for n, _ in r.fields][2:6] == [
+        "Content-Type", "Content-Length", "Cache-Control", "Retry-After"]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -276,7 +276,11 @@ def test_usage():
     assert code == 64 and "--strict" in err
     code, _, err = run("simulate")
     assert code == 64 and "not supported yet" in err
-    assert run("check", "surplus")[0] == 64
+    code, _, err = run("check", "surplus")
+    assert code == 64 and "-c FILE" in err
+    assert run("dump", "--format", "text")[0] == 64
+    assert run("check", "--format", "yaml")[0] == 64
+    assert run("demo", "--port", "0")[0] == 64
     assert run("run", "--watch")[0] == 64
     for command in ("run", "check", "dump", "explain", "demo"):
         code, out, _ = run(command, "--help")
@@ -336,6 +340,49 @@ def test_explain(tmp_path):
     assert [p["applies"] for p in said["policies"]] == [True, True]
     assert run("explain", "-c", file, "GET")[0] == 64
     assert run("explain", "-c", file, "GET", "no-url")[0] == 64
+
+
+def explained(file, *words):
+    code, out, _ = run("explain", "-c", file, "--format", "json", *words)
+    return code, json.loads(out)
+
+
+def test_explain_says_what_the_data_path_does(tmp_path):
+    file = tmp_path / "weir.yaml"
+    file.write_text("""listen: 127.0.0.1:1
+upstreams: {api: {servers: [http://127.0.0.1:2]}}
+routes:
+  - {name: a, match: {path: /a/**}, upstream: api}
+policies:
+  - {name: everyone, key: all, limit: 9/s}
+  - {name: keyed, key: header:x-k, limit: 9/s, on_missing_key: deny}
+""")
+    assert explained(file, "GET", "/zz")[1]["status"] == 404
+    assert explained(file, "TRACE", "/a/b")[1]["status"] == 405
+    assert explained(file, "GET", "/a/b", "-H", "Expect: magic")[1][
+        "status"] == 417
+    assert explained(file, "GET", "http://h/../x")[1]["status"] == 400
+    code, said = explained(file, "GET", "/a/b")
+    assert code == 10 and said["status"] == 400
+    assert [p["key_missing"] for p in said["policies"]] == [False, True]
+    assert said["upstream"] == "api"
+    code, said = explained(file, "OPTIONS", "/a/b", "-H", "Origin: x", "-H",
+                           "Access-Control-Request-Method: GET")
+    assert code == 0 and said["policies"] == [] and said["headers"] == []
+    code, said = explained(file, "GET", "/a/b", "-H", "X-K: 1")
+    assert code == 0 and said["headers"][0] == "x-ratelimit-limit: 9"
+
+
+def test_explain_while_redis_is_away(tmp_path):
+    file = six_lines(tmp_path)
+    file.write_text(file.read_text() + "    match: {method: GET}\n"
+                    f"store: {{redis: 'redis://127.0.0.1:{free_port()}/0',"
+                    " instances: 4}\n")
+    _, said = explained(file, "GET", "/")
+    assert "away" in said["counters"]
+    assert said["policies"][0]["rates"][0]["rate"] == "2/s"
+    _, said = explained(file, "POST", "/")
+    assert said["policies"][0]["failing"] == "method"
 
 
 def test_explain_hides_keys_and_asks_redis(redis, tmp_path, start):

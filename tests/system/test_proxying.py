@@ -1,7 +1,11 @@
 """Forwarding: bodies, framing, pooling, retries, slow and broken peers."""
+import fcntl
 import hashlib
 import os
+import signal
 import socket
+import struct
+import termios
 import threading
 import time
 
@@ -611,3 +615,83 @@ def test_large_upload_digest(start, origin):
         assert c.request("PUT", "/", body=body).status == 200
     assert hashlib.sha256(origin.requests[0].body).digest() == \
         hashlib.sha256(body).digest()
+
+
+def test_timeout_after_a_reload(start, closing):
+    """The last request of an old configuration ends by that one's timeout."""
+    silent = closing(Origin(script=lambda c, r: c._more()))
+    upstreams = {"u": {"servers": [silent.url], "response_timeout": "300ms"}}
+    weir = start([per_ip()], upstream="u", upstreams=upstreams)
+    with weir.client() as c:
+        c.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        wait_for(lambda: silent.requests, "the request upstream")
+        weir.reload()
+        assert c.read().status == 504
+        assert c.get().status == 504
+
+
+def test_much_body_behind_a_large_head(start, origin, tmp_path):
+    path = str(tmp_path / "http.sock")
+    weir = start([per_ip()], listen=f"unix:{path}", wait=False,
+                 limits={"header_bytes": "260KiB"})
+    weir.wait_for_log("serving ")
+    body = os.urandom(400_000)
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 400000\r\nX: "
+    head += b"y" * ((256 << 10) + 96 - len(head)) + b"\r\n\r\n"
+    first = (256 << 10) - 300           # its buffer is full to a few octets
+    with Client(path) as c:
+        c.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        c.send(head[:first])
+        wait_for(lambda: _unsent(c.sock) == 0, "the beginning to be read")
+        weir.process.send_signal(signal.SIGSTOP)    # the rest comes at once
+        sender = threading.Thread(target=c.send, args=(head[first:] + body,))
+        sender.start()
+        wait_for(lambda: _unsent(c.sock) > 150_000, "the socket to be full")
+        weir.process.send_signal(signal.SIGCONT)
+        assert c.read().status == 200
+        sender.join()
+    assert origin.requests[0].body == body
+
+
+def _unsent(sock):
+    return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ,
+                                          b"\0" * 4))[0]
+
+
+def test_drain_ends_with_the_last_octet(start, closing, tmp_path):
+    """A whole response waits for its client, who then keeps the connection."""
+    path, body = str(tmp_path / "http.sock"), b"z" * 250_000
+    large = closing(Origin(script=lambda c, r: c.respond(body=body)))
+    weir = start([per_ip()], listen=f"unix:{path}", wait=False,
+                 upstream=large.url, drain={"timeout": "20s"})
+    weir.wait_for_log("serving ")
+    with Client(path) as c:
+        c.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        weir.access(1)
+        weir.process.send_signal(signal.SIGTERM)
+        weir.wait_for_log("draining ")
+        assert c.read().body == body
+        assert c.at_end()
+        assert weir.process.wait(10) == 0
+    assert "drain timeout" not in weir.log()
+
+
+def test_upstream_that_answers_before_it_is_asked(start, closing):
+    """Its answer and its end are there when the connection is, and no further
+    event tells of them."""
+    def on_connection(c):
+        c.respond(503, headers={"Connection": "close"})
+        c.sock.shutdown(socket.SHUT_WR)
+        c.sock.recv(1)
+        time.sleep(3)
+    hasty = closing(Origin(on_connection=on_connection))
+    weir = start([{"name": "k", "key": "header:x-k", "limit": "1/h"}],
+                 upstream="u", upstreams={"u": {
+                     "servers": [hasty.url], "response_timeout": "2s"}})
+    with weir.client() as busy, weir.client() as c:
+        busy.get("/", [("x-k", "1")])
+        weir.process.send_signal(signal.SIGSTOP)    # all in one turn
+        c.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        busy.send("GET / HTTP/1.1\r\nHost: a\r\nx-k: 1\r\n\r\n" * 2000)
+        weir.process.send_signal(signal.SIGCONT)
+        assert c.read().status == 503

@@ -79,7 +79,7 @@ START_TEST(denied)
 	    "http-problem-types#quota-exceeded\",\"title\":"
 	    "\"Quota exceeded\",\"status\":429,\"detail\":\"Policy per-ip "
 	    "allows 10 requests per 1 s. Retry in 2 s.\","
-	    "\"violated-policies\":[\"per-ip\"],\"retry-after\":2}\n");
+	    "\"violated-policies\":[\"per-ip\"],\"retry-after\":2}");
 }
 END_TEST
 
@@ -204,7 +204,7 @@ START_TEST(store_away)
 	    "http-problem-types#temporary-reduced-capacity\",\"title\":"
 	    "\"Temporary reduced capacity\",\"status\":503,\"detail\":"
 	    "\"The rate limiter's store is unavailable. Retry in 1 s.\","
-	    "\"retry-after\":1}\n");
+	    "\"retry-after\":1}");
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(no_key)
 	d.missing_part = 1;
 	assert_body(0, "{\"type\":\"about:blank\",\"title\":\"Bad Request\","
 	    "\"status\":400,\"detail\":\"The request lacks header x-api-key, "
-	    "which policy per-ip needs.\"}\n");
+	    "which policy per-ip needs.\"}");
 	policy.key.parts[1].source = KEY_QUERY;
 	assert_detail("The request lacks query parameter x-api-key, which "
 	    "policy per-ip needs.");
@@ -248,7 +248,7 @@ START_TEST(names_cannot_break_the_body)
 	    "\"Quota exceeded\",\"status\":429,\"detail\":\"Policy "
 	    "a\\u0022b\\u005cc\\u000a\xc3\xa9 allows 10 requests per 1 s. "
 	    "Retry in 2 s.\",\"violated-policies\":["
-	    "\"a\\u0022b\\u005cc\\u000a\xc3\xa9\"],\"retry-after\":2}\n");
+	    "\"a\\u0022b\\u005cc\\u000a\xc3\xa9\"],\"retry-after\":2}");
 }
 END_TEST
 

@@ -146,7 +146,7 @@ START_TEST(problem_is_json)
 	ck_assert(span_equal(span_of(buf, out.len), SPAN(
 	    "{\"type\":\"about:blank\",\"title\":\"Gateway Timeout\","
 	    "\"status\":504,"
-	    "\"detail\":\"The upstream did not answer in time.\"}\n")));
+	    "\"detail\":\"The upstream did not answer in time.\"}")));
 }
 END_TEST
 
