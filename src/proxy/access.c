@@ -1,6 +1,7 @@
 #include "proxy/access.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -348,12 +349,14 @@ put_combined(struct access_log *log, const struct access_entry *e)
 	text_append_char(t, '\n');
 }
 
-/* Of what passed, the part that is wanted; of everything else, all. */
+/* Of what passed and went well, the part that is wanted; of everything else,
+ * all. */
 static bool
 is_wanted(struct access_log *log, const struct access_entry *e)
 {
 	if (log->sample_ppm >= 1000000 || e->decision == NULL ||
-	    e->decision->outcome != OUTCOME_PASS)
+	    e->decision->outcome != OUTCOME_PASS || e->error != NULL ||
+	    e->status >= 500)
 		return true;
 	log->sampled += log->sample_ppm;
 	if (log->sampled < 1000000)
@@ -402,7 +405,8 @@ access_flush(struct access_log *log)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno != EAGAIN && !log->failed) {
 		log->failed = true;
-		log_error("cannot write the access log: errno=%d", errno);
+		log_error("cannot write the access log error=\"%s\"",
+		    strerror(errno));
 	}
 	if (n < 0)
 		return;

@@ -3,11 +3,12 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "proxy/exchange.h"
 
 #define LINGER_OCTETS	(INT64_C(256) << 20)
-#define LINGER_US	(60 * CLOCK_SECOND)
+#define LINGER_US	(30 * CLOCK_SECOND)
 
 static void on_event(struct stream *stream);
 
@@ -32,7 +33,8 @@ set_peer(struct conn *conn, const struct sockaddr *sa)
 		    conn->peer_text);
 }
 
-/* Over the ceiling? One that is idle gives way, the longest idle first. */
+/* Over the ceiling? One that has its answer and only lingers gives way, then
+ * one that is idle, the longest idle first. */
 static bool
 has_room(struct proxy *proxy)
 {
@@ -42,9 +44,14 @@ has_room(struct proxy *proxy)
 	if (atomic_load_explicit(proxy->env.connections,
 	    memory_order_relaxed) < most)
 		return true;
-	l = list_first(&proxy->idle.items);
+	l = list_first(&proxy->linger.items);
 	if (l == NULL)
+		l = list_first(&proxy->idle.items);
+	if (l == NULL) {
+		log_warn("limits.connections reached, new clients are "
+		    "turned away connections=%lld", (long long)most);
 		return false;
+	}
 	conn_close(LIST_ITEM(LIST_ITEM(l, struct deadline, link),
 	    struct conn, timer), false);
 	return true;

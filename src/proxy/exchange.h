@@ -49,6 +49,7 @@ struct exchange {
 	bool keep;			/* the client connection, afterwards */
 	bool keep_upstream;
 	bool retried, sent_any, upload_failed;
+	bool connect_timeout;		/* a server tried was silent */
 };
 
 void exchange_pool_fini(struct proxy *proxy);

@@ -64,7 +64,8 @@ exchange_on_timer(struct deadline *d)
 	} else {
 		server_failed(ex->upstream->server,
 		    loop_now(ex->proxy->loop), CLOCK_SECOND);
-		fail(ex, 504, "upstream_connect_timeout");
+		ex->connect_timeout = true;
+		exchange_on_no_upstream(ex);
 	}
 }
 

@@ -42,7 +42,10 @@ find_upstream(struct exchange *ex, bool fresh)
 		    loop_now(ex->proxy->loop));
 		break;
 	default:
-		exchange_fail(ex, 502, "upstream_refused");
+		if (ex->connect_timeout)
+			exchange_fail(ex, 504, "upstream_connect_timeout");
+		else
+			exchange_fail(ex, 502, "upstream_refused");
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "proxy/upstream.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -139,10 +140,10 @@ upstream_park(struct pool *pool, struct uconn *u)
 }
 
 static void
-log_refused(const struct server *s, int error)
+log_refused(const struct server *s, const struct exchange *ex, int error)
 {
-	log_warn("cannot connect to an upstream server=%s errno=%d",
-	    s->text, error);
+	log_warn("cannot connect to a server upstream=%s server=%s "
+	    "error=\"%s\"", ex->pool->conf->name, s->text, strerror(error));
 }
 
 static void
@@ -160,7 +161,7 @@ connect_done(struct uconn *u)
 			exchange_on_upstream(u->exchange);
 		return;
 	}
-	log_refused(u->server, error);
+	log_refused(u->server, ex, error);
 	server_failed(u->server, loop_now(u->server->proxy->loop), DOWN_US);
 	exchange_on_no_upstream(ex);
 }
@@ -226,7 +227,7 @@ start_connect(struct server *s, struct exchange *ex)
 
 	e = dial(proxy->loop, &u->stream, server_address(s), on_event);
 	if (e != ERR_OK) {
-		log_refused(s, errno);
+		log_refused(s, ex, errno);
 		/* Otherwise it is not its fault: no descriptors, no route. */
 		if (e == ERR_REFUSED)
 			server_failed(s, loop_now(proxy->loop), DOWN_US);

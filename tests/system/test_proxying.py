@@ -695,3 +695,65 @@ def test_upstream_that_answers_before_it_is_asked(start, closing):
         busy.send("GET / HTTP/1.1\r\nHost: a\r\nx-k: 1\r\n\r\n" * 2000)
         weir.process.send_signal(signal.SIGCONT)
         assert c.read().status == 503
+
+
+def test_silent_server_is_passed_over(start, origin, closing):
+    """A connect that is not answered goes on to the next server."""
+    full = socket.create_server(("127.0.0.1", 0), backlog=0)
+    fillers = []
+    for _ in range(4):              # fill its queue: further SYNs get nothing
+        s = socket.socket()
+        s.setblocking(False)
+        s.connect_ex(full.getsockname())
+        fillers.append(s)
+    weir = start([per_ip()], upstream="api", upstreams={"api": {
+        "servers": [f"http://127.0.0.1:{full.getsockname()[1]}", origin.url],
+        "balance": "round_robin", "connect_timeout": "300ms"}})
+    with weir.client() as c:
+        assert [c.get().status for _ in range(4)] == [200] * 4
+    alone = start([per_ip()], upstream="api", upstreams={"api": {
+        "servers": [f"http://127.0.0.1:{full.getsockname()[1]}"],
+        "connect_timeout": "300ms"}})
+    assert alone.get().status == 504
+    for s in [full, *fillers]:
+        s.close()
+
+
+def test_lingering_connections_give_way(start):
+    """Refused uploads that trickle on do not keep others out."""
+    weir = start([per_ip("1/1h")], limits={"connections": 5})
+    weir.get(source="127.0.0.2")
+    slow = [weir.client("127.0.0.2") for _ in range(5)]
+    for c in slow:
+        c.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 900000000"
+               "\r\n\r\nx")
+        assert c.read().status == 429
+    for _ in range(3):
+        for c in slow:
+            try:
+                c.send("x")
+            except OSError:
+                pass
+        assert weir.get(source="127.0.0.3").status in (200, 429)
+    for c in slow:
+        c.close()
+
+
+def test_sampling_keeps_failures(start, tmp_path):
+    path = tmp_path / "sampled"
+    weir = start([per_ip()], upstream=f"http://127.0.0.1:{free_port()}",
+                 log={"access": {"path": str(path), "format": "json",
+                                 "sample": 0.0}})
+    assert weir.get().status == 502
+    assert weir.stop() == 0
+    assert len(path.read_text().splitlines()) == 1
+
+
+def test_fields_about_the_client_from_strangers(start, origin):
+    weir = start([per_ip()])
+    names = ["X-Forwarded-Ssl", "X-Forwarded-Scheme", "X-Forwarded-Protocol",
+             "X-Forwarded-Server", "Front-End-Https", "X-Original-URL",
+             "X-Rewrite-URL", "X-Forwarded-Port", "X-Forwarded-Prefix",
+             "True-Client-IP", "Client-Cert"]
+    weir.get("/", [(n, "forged") for n in names])
+    assert b"forged" not in origin.requests[0].raw_head
