@@ -267,10 +267,15 @@ log_findings(const struct findings *found)
 {
 	for (unsigned i = 0; i < found->n; i++) {
 		const struct finding *f = &found->items[i];
+		const enum log_level level = f->severity == SEVERITY_ERROR ?
+		    LOG_ERROR : LOG_WARN;
 
-		log_write(f->severity == SEVERITY_ERROR ? LOG_ERROR :
-		    LOG_WARN, "%s:%u:%u: [%s] %s", f->file, f->line,
-		    f->column, f->code, f->message);
+		if (f->line > 0)
+			log_write(level, "%s:%u:%u: [%s] %s", f->file,
+			    f->line, f->column, f->code, f->message);
+		else
+			log_write(level, "%s: [%s] %s", f->file, f->code,
+			    f->message);
 	}
 }
 
@@ -320,7 +325,7 @@ static void
 stop(struct server *s)
 {
 	if (s->stage != STAGE_SERVING) {
-		log_warn("stopped at once");
+		log_state(LOG_WARN, "stopped at once");
 		s->exit_code = EXIT_RUNTIME;
 		s->stage = STAGE_DONE;
 		return;
@@ -363,7 +368,8 @@ check_stage(struct server *s)
 	if (atomic_load(&s->drained) >= s->nworkers) {
 		s->stage = STAGE_DONE;
 	} else if (clock_now() >= s->stage_ends) {
-		log_warn("drain timeout: requests in progress are cut");
+		log_state(LOG_WARN,
+		    "drain timeout: requests in progress are cut");
 		s->stage = STAGE_DONE;
 	}
 }

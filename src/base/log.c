@@ -185,7 +185,7 @@ submit(enum log_level level, struct span text, int64_t now)
 }
 
 /* Copy text so that it stays one line whatever a peer put into it; at most
- * LOG_TEXT_MAX octets. */
+ * LOG_TEXT_MAX octets, and one behind them. */
 static size_t
 sanitise(char *ret, const char *text)
 {
@@ -205,22 +205,63 @@ sanitise(char *ret, const char *text)
 	return n;
 }
 
+/* Under lock. */
+static void
+flush_repeats(int64_t now)
+{
+	for (struct held *h = held; h < held + HELD_LINES; h++) {
+		/* A line that keeps coming prints its count alone. */
+		if (h->repeats > 0)
+			h->since = now;
+		print_repeats(h);
+	}
+}
+
+/* The text of a line, in LOG_TEXT_MAX + 1 octets. */
+static __attribute__((format(printf, 2, 0))) struct span
+format(char *ret, const char *fmt, va_list ap)
+{
+	char raw[LOG_TEXT_MAX + 1];
+
+	vsnprintf(raw, sizeof(raw), fmt, ap);
+	return span_of(ret, sanitise(ret, raw));
+}
+
 void
 log_write(enum log_level level, const char *fmt, ...)
 {
 	int saved = errno;
-	char raw[LOG_TEXT_MAX + 1], text[LOG_TEXT_MAX + 1];
+	char text[LOG_TEXT_MAX + 1];
+	struct span line;
 	va_list ap;
-	size_t n;
 
 	if (level > log_get_level())
 		return;
 	va_start(ap, fmt);
-	vsnprintf(raw, sizeof(raw), fmt, ap);
+	line = format(text, fmt, ap);
 	va_end(ap);
-	n = sanitise(text, raw);
 	pthread_mutex_lock(&lock);
-	submit(level, span_of(text, n), clock_now());
+	submit(level, line, clock_now());
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+}
+
+void
+log_state(enum log_level level, const char *fmt, ...)
+{
+	int saved = errno;
+	char text[LOG_TEXT_MAX + 1];
+	struct span line;
+	va_list ap;
+
+	if (level > log_get_level())
+		return;
+	va_start(ap, fmt);
+	line = format(text, fmt, ap);
+	va_end(ap);
+	pthread_mutex_lock(&lock);
+	flush_repeats(clock_now());
+	print_line(level, line, 0);
 	pthread_mutex_unlock(&lock);
 	errno = saved;
 }
@@ -228,14 +269,7 @@ log_write(enum log_level level, const char *fmt, ...)
 void
 log_flush_repeats(void)
 {
-	int64_t now = clock_now();
-
 	pthread_mutex_lock(&lock);
-	for (struct held *h = held; h < held + HELD_LINES; h++) {
-		/* A line that keeps coming prints its count alone. */
-		if (h->repeats > 0)
-			h->since = now;
-		print_repeats(h);
-	}
+	flush_repeats(clock_now());
 	pthread_mutex_unlock(&lock);
 }

@@ -35,6 +35,13 @@ void log_write(enum log_level level, const char *fmt, ...)
 			log_write(LOG_DEBUG, __VA_ARGS__); \
 	} while (0)
 
+/*
+ * A change of state: never held back, and written after the counts of all that
+ * was, so that what stands last is how things are. For what happens seldom.
+ */
+void log_state(enum log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Print the counts of lines still held back; at exit, and every few seconds. */
 void log_flush_repeats(void);
 

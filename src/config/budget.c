@@ -20,6 +20,69 @@ is_counting(const struct policy *p)
 	    (p->limit_is_plan || p->limits.n > 0);
 }
 
+/* ---- whom a policy concerns ---- */
+
+/* Do the conditions on names of that kind allow this one? */
+static bool
+allows(const struct match *m, enum match_kind kind, const char *name)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		if (m->conditions[i].kind == kind &&
+		    covers_has_value(&m->conditions[i], name) ==
+		    m->conditions[i].negate)
+			return false;
+	return true;
+}
+
+/* An exemption for that name and nothing else. */
+static bool
+is_exempt(const struct policy *p, enum match_kind kind, const char *name)
+{
+	for (unsigned i = 0; i < p->nexempt; i++) {
+		const struct condition *x =
+		    covers_find(&p->exempt[i], kind, NULL);
+
+		if (x != NULL && p->exempt[i].n == 1 &&
+		    covers_has_value(x, name))
+			return true;
+	}
+	return false;
+}
+
+bool
+budget_concerns(const struct policy *p, const struct caller *c)
+{
+	if (!allows(&p->match, MATCH_CALLER, c->name) ||
+	    is_exempt(p, MATCH_CALLER, c->name))
+		return false;
+	return !p->limit_is_plan || c->plan != NULL || c->lookup != NULL;
+}
+
+/* An exemption that takes all of the route, or names it and more. */
+static bool
+is_route_exempt(const struct policy *p, const struct route *r)
+{
+	for (unsigned i = 0; i < p->nexempt; i++) {
+		const struct match *m = &p->exempt[i];
+		const struct condition *x =
+		    covers_find(m, MATCH_ROUTE, NULL);
+
+		if (x != NULL ? covers_has_value(x, r->name) :
+		    covers_match(m, &r->match))
+			return true;
+	}
+	return false;
+}
+
+/* Does it plainly concern requests of that route, at the route's cost? */
+static bool
+concerns_route(const struct policy *p, const struct route *r)
+{
+	return p->mode != MODE_OFF && p->cost == 0 && !r->no_policies &&
+	    allows(&p->match, MATCH_ROUTE, r->name) &&
+	    covers_overlap(&p->match, &r->match) && !is_route_exempt(p, r);
+}
+
 /* ---- costs ---- */
 
 /* The most that passes at once; INT64_MAX: no limit. */
@@ -34,19 +97,64 @@ capacity(enum algo_kind kind, const struct limits *limits)
 	return least;
 }
 
-/* The smallest capacity under that policy, and the plan it is in. */
+static bool
+is_named(const struct rules *rules, const struct plan *plan)
+{
+	for (unsigned i = 0; i < rules->ncallers; i++)
+		if (rules->callers[i].plan == plan ||
+		    rules->callers[i].unknown_plan == plan)
+			return true;
+	return false;
+}
+
+/* Callers of that class, on that route (NULL: any), under that plan (NULL:
+ * any): may the policy concern them? A plan that no class names comes from
+ * lookups. */
+static bool
+concerns_plan(const struct rules *rules, const struct policy *p,
+    const struct route *r, const struct caller *c, const struct plan *plan)
+{
+	if (!budget_concerns(p, c) ||
+	    (r != NULL && (!allows(&r->match, MATCH_CALLER, c->name) ||
+	    !covers_overlap(&c->match, &r->match))))
+		return false;
+	if (plan == NULL)
+		return true;
+	if (!allows(&p->match, MATCH_PLAN, plan->name) ||
+	    is_exempt(p, MATCH_PLAN, plan->name) ||
+	    (r != NULL && !allows(&r->match, MATCH_PLAN, plan->name)))
+		return false;
+	return c->plan == plan || c->unknown_plan == plan ||
+	    (c->lookup != NULL && !is_named(rules, plan));
+}
+
+static bool
+concerns_any(const struct rules *rules, const struct policy *p,
+    const struct route *r, const struct plan *plan)
+{
+	for (unsigned i = 0; i < rules->ncallers; i++)
+		if (concerns_plan(rules, p, r, &rules->callers[i], plan))
+			return true;
+	return false;
+}
+
+/* The smallest capacity under that policy for requests of that route (NULL:
+ * any), and the plan it is in. */
 static int64_t
 smallest(const struct rules *rules, const struct policy *p,
-    const struct plan **ret_plan)
+    const struct route *r, const struct plan **ret_plan)
 {
-	int64_t least = capacity(p->algorithm, &p->limits);
+	int64_t least = INT64_MAX;
 
 	*ret_plan = NULL;
+	if (!p->limit_is_plan && concerns_any(rules, p, r, NULL))
+		return capacity(p->algorithm, &p->limits);
 	for (unsigned i = 0; p->limit_is_plan && i < rules->nplans; i++) {
 		const int64_t room = capacity(p->algorithm,
 		    &rules->plans[i].limits);
 
-		if (room >= least)
+		if (room >= least ||
+		    !concerns_any(rules, p, r, &rules->plans[i]))
 			continue;
 		least = room;
 		*ret_plan = &rules->plans[i];
@@ -67,17 +175,20 @@ report_cost(struct load *load, const struct node *node, int64_t cost,
 	    "takes all of it");
 }
 
-static bool
-concerns_route(const struct policy *p, const struct route *r)
+static void
+check_route_cost(struct load *load, const struct policy *p, unsigned i)
 {
-	for (unsigned i = 0; i < p->match.n; i++) {
-		const struct condition *c = &p->match.conditions[i];
+	const struct rules *rules = &load->config->rules;
+	const struct route *r = &rules->routes[i];
+	const struct plan *plan;
+	int64_t room;
 
-		if (c->kind == MATCH_ROUTE &&
-		    covers_has_value(c, r->name) == c->negate)
-			return false;
-	}
-	return p->mode != MODE_OFF && p->cost == 0 && !r->no_policies;
+	if (!concerns_route(p, r))
+		return;
+	room = smallest(rules, p, r, &plan);
+	if (r->cost > room)
+		report_cost(load, value_at(load, "routes", i, "cost"),
+		    r->cost, room, p, plan);
 }
 
 static void
@@ -88,17 +199,13 @@ check_costs(struct load *load)
 
 	for (unsigned i = 0; i < rules->npolicies; i++) {
 		const struct policy *p = &rules->policies[i];
-		const int64_t room = smallest(rules, p, &plan);
+		const int64_t room = smallest(rules, p, NULL, &plan);
 
 		if (p->cost > room)
 			report_cost(load, value_at(load, "policies", i,
 			    "cost"), p->cost, room, p, plan);
 		for (unsigned j = 0; j < rules->nroutes; j++)
-			if (rules->routes[j].cost > room &&
-			    concerns_route(p, &rules->routes[j]))
-				report_cost(load, value_at(load, "routes", j,
-				    "cost"), rules->routes[j].cost, room, p,
-				    plan);
+			check_route_cost(load, p, j);
 	}
 }
 
@@ -118,28 +225,6 @@ is_equal(const struct key_part *a, const struct key_part *b)
 	    b->name != NULL && strcmp(a->name, b->name) == 0;
 }
 
-/* May the policy concern requests of that caller? */
-static bool
-concerns_caller(const struct policy *p, const struct caller *c)
-{
-	for (unsigned i = 0; i < p->match.n; i++) {
-		const struct condition *x = &p->match.conditions[i];
-
-		if (x->kind == MATCH_CALLER &&
-		    covers_has_value(x, c->name) == x->negate)
-			return false;
-	}
-	for (unsigned i = 0; i < p->nexempt; i++) {
-		const struct condition *x =
-		    covers_find(&p->exempt[i], MATCH_CALLER, NULL);
-
-		if (x != NULL && p->exempt[i].n == 1 &&
-		    covers_has_value(x, c->name))
-			return false;
-	}
-	return !p->limit_is_plan || c->plan != NULL || c->lookup != NULL;
-}
-
 /* Do all the callers the policy is for have that part looked up? */
 static bool
 is_verified(const struct rules *rules, const struct policy *p,
@@ -150,7 +235,7 @@ is_verified(const struct rules *rules, const struct policy *p,
 	for (unsigned i = 0; i < rules->ncallers; i++) {
 		const struct caller *c = &rules->callers[i];
 
-		if (concerns_caller(p, c) && (c->lookup == NULL ||
+		if (budget_concerns(p, c) && (c->lookup == NULL ||
 		    !is_equal(&c->key.parts[0], part)))
 			return false;
 	}
@@ -242,7 +327,7 @@ check_caller_keys(struct load *load, const struct policy *p)
 	for (unsigned i = 0; i < n; i++) {
 		const struct caller *c = &rules->callers[i];
 
-		if (!concerns_caller(p, c))
+		if (!budget_concerns(p, c))
 			continue;
 		if (is_invented(c))
 			report_invented(load, value_at(load, "callers", i,

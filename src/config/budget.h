@@ -7,4 +7,8 @@
  * that callers invent, requests that lack the key. */
 void budget_check(struct load *load);
 
+/* May the policy concern requests of that caller? */
+bool budget_concerns(const struct policy *policy,
+    const struct caller *caller);
+
 #endif

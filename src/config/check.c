@@ -38,6 +38,12 @@ check_proxies(struct load *load)
 	const struct node *section = yaml_get(load->root, "client_ip");
 	const struct node *from = yaml_get(section, "from");
 
+	if (rule->from == HTTP_CLIENT_PEER && rule->ntrusted > 0)
+		findings_help(load_find(load,
+		    yaml_get(section, "trusted_proxies"), W_PROXIES,
+		    "no field of these proxies is believed: all clients "
+		    "behind one share its address"), "say which field they "
+		    "set: from: x-forwarded-for, forwarded or header:NAME");
 	if (rule->from == HTTP_CLIENT_PEER || from == NULL)
 		return;
 	if (rule->ntrusted == 0)
@@ -54,12 +60,64 @@ check_proxies(struct load *load)
 }
 
 static bool
-counts_by_address(const struct policy *p)
+has_source(const struct key_spec *key, enum key_source source)
 {
-	for (unsigned i = 0; i < p->key.n; i++)
-		if (p->key.parts[i].source == KEY_CLIENT_IP)
-			return p->mode != MODE_OFF;
-	return false;
+	for (unsigned i = 0; i < key->n; i++)
+		if (key->parts[i].source == source)
+			return true;
+	return key->n == 0 && source == KEY_CLIENT_IP;
+}
+
+/* Have all the classes the policy concerns such a part in their key? */
+static bool
+all_have_source(const struct rules *rules, const struct policy *p,
+    enum key_source source)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < rules->ncallers; i++) {
+		const struct caller *c = &rules->callers[i];
+
+		if (p != NULL && !budget_concerns(p, c))
+			continue;
+		n++;
+		if (!has_source(&c->key, source))
+			return false;
+	}
+	return n > 0;
+}
+
+static bool
+counts_by_address(const struct rules *rules, const struct policy *p)
+{
+	if (p->mode == MODE_OFF)
+		return false;
+	return has_source(&p->key, KEY_CLIENT_IP) ||
+	    (has_source(&p->key, KEY_CALLER) &&
+	    all_have_source(rules, p, KEY_CLIENT_IP));
+}
+
+static void
+report_unix(struct load *load, unsigned i, bool all, const char *through)
+{
+	const struct policy *p = &load->config->rules.policies[i];
+	const struct node *node = entry_key(load, "policies", i, "key");
+
+	if (all)
+		findings_help(load_find(load, node, W_CONSTANT,
+		    "peers of a Unix socket have no address: this key is "
+		    "always missing"), "listen on host:port, or count by "
+		    "another key");
+	else if (p->on_missing_key == MISSING_SKIP)
+		findings_help(load_find(load, node, W_SKIP,
+		    "requests through %s have no address: this policy does "
+		    "not limit them", through), "on_missing_key: deny, or "
+		    "count by another key");
+	else
+		findings_help(load_find(load, node, W_CONSTANT,
+		    "requests through %s have no address: this key is always "
+		    "missing there", through), "listen on host:port only, or "
+		    "count by another key");
 }
 
 /* Peers of a Unix socket have no address, and so are not trusted either. */
@@ -67,17 +125,65 @@ static void
 check_unix_peers(struct load *load)
 {
 	const struct config *c = load->config;
+	struct text through = { 0 };
+	unsigned n = 0;
 
 	for (unsigned i = 0; i < c->nlistens; i++)
-		if (c->listens[i].endpoint.ss.ss_family != AF_UNIX)
-			return;
-	for (unsigned i = 0; i < c->rules.npolicies; i++)
-		if (counts_by_address(&c->rules.policies[i]))
+		if (c->listens[i].endpoint.ss.ss_family == AF_UNIX)
+			text_printf(&through, "%s%s", n++ > 0 ? ", " : "",
+			    c->listens[i].text);
+	for (unsigned i = 0; n > 0 && i < c->rules.npolicies; i++)
+		if (counts_by_address(&c->rules, &c->rules.policies[i]))
+			report_unix(load, i, n == c->nlistens,
+			    text_cstr(&through));
+	text_fini(&through);
+}
+
+/* ---- keys that tell nobody apart ---- */
+
+/* `all` itself says so. */
+static bool
+is_constant(const struct rules *rules, enum key_source source)
+{
+	if (source == KEY_CALLER)
+		return all_have_source(rules, NULL, KEY_ALL);
+	return source == KEY_ALL || source == KEY_METHOD ||
+	    (source == KEY_ROUTE && rules->nroutes == 0);
+}
+
+static const char *
+why_constant(enum key_source source)
+{
+	switch (source) {
+	case KEY_CALLER:
+		return "all classes of callers have the key all";
+	case KEY_METHOD:
+		return "there are only a few methods";
+	default:
+		return "there are no routes";
+	}
+}
+
+static void
+check_constant(struct load *load)
+{
+	const struct rules *rules = &load->config->rules;
+
+	for (unsigned i = 0; i < rules->npolicies; i++) {
+		const struct key_spec *key = &rules->policies[i].key;
+		bool constant = rules->policies[i].mode != MODE_OFF &&
+		    !has_source(key, KEY_ALL);
+
+		for (unsigned k = 0; k < key->n; k++)
+			constant &= is_constant(rules, key->parts[k].source);
+		if (constant)
 			findings_help(load_find(load,
 			    entry_key(load, "policies", i, "key"), W_CONSTANT,
-			    "peers of a Unix socket have no address: this key "
-			    "is always missing"), "listen on host:port, or "
-			    "count by another key");
+			    "this key never tells callers apart: %s",
+			    why_constant(key->parts[0].source)),
+			    "key: all says so plainly; client_ip tells them "
+			    "apart");
+	}
 }
 
 /* ---- what nothing can reach ---- */
@@ -298,6 +404,7 @@ check_all(struct load *load)
 {
 	check_proxies(load);
 	check_unix_peers(load);
+	check_constant(load);
 	check_order(load);
 	check_reach(load);
 	check_used(load);

@@ -111,6 +111,70 @@ covers_match(const struct match *wide, const struct match *narrow)
 	return true;
 }
 
+/* ---- what both take ---- */
+
+static bool
+is_about_same(const struct condition *a, const struct condition *b)
+{
+	struct condition same = *b;
+
+	same.negate = a->negate;
+	return is_same_part(a, &same);
+}
+
+/* Does one of the values take just one text? */
+static bool
+has_literal_beside(const struct condition *c, const struct condition *except)
+{
+	for (unsigned i = 0; c->kind != MATCH_CLIENT_IP && i < c->n; i++)
+		if (strpbrk(c->values[i], "*{") == NULL &&
+		    !has_wider(except, c, i))
+			return true;
+	return false;
+}
+
+static bool
+has_common(const struct condition *a, const struct condition *b)
+{
+	if ((a->name != NULL && a->n == 0) || (b->name != NULL && b->n == 0))
+		return true;
+	for (unsigned i = 0; i < a->n; i++)
+		if (has_wider(b, a, i))
+			return true;
+	for (unsigned i = 0; i < b->n; i++)
+		if (has_wider(a, b, i))
+			return true;
+	return false;
+}
+
+static bool
+is_compatible(const struct condition *a, const struct condition *b)
+{
+	if (!a->negate && !b->negate)
+		return has_common(a, b);
+	if (a->negate && b->negate)
+		return true;
+	if (a->negate)
+		return is_compatible(b, a);
+	/* Excluded whatever its value, or taken whatever its value. */
+	if (b->name != NULL && b->n == 0)
+		return false;
+	return (a->name != NULL && a->n == 0) || has_literal_beside(a, b);
+}
+
+bool
+covers_overlap(const struct match *a, const struct match *b)
+{
+	for (unsigned i = 0; i < a->n; i++)
+		for (unsigned j = 0; j < b->n; j++)
+			if (is_about_same(&a->conditions[i],
+			    &b->conditions[j]) &&
+			    !is_compatible(&a->conditions[i],
+			    &b->conditions[j]))
+				return false;
+	return true;
+}
+
 const struct condition *
 covers_find(const struct match *m, enum match_kind kind, const char *name)
 {

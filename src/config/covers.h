@@ -9,6 +9,9 @@
  */
 bool covers_match(const struct match *wide, const struct match *narrow);
 
+/* Is there a request that fits both? False when that is not plain. */
+bool covers_overlap(const struct match *a, const struct match *b);
+
 /* The condition of that kind and name (NULL: any) that is not negated, or
  * NULL. */
 const struct condition *covers_find(const struct match *m,

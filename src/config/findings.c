@@ -203,18 +203,13 @@ print_count(unsigned n, const char *what, struct text *out)
 void
 findings_print_text(const struct findings *f, struct text *out)
 {
-	unsigned errors = 0;
+	const unsigned all = f->errors + f->warnings;
 
-	for (unsigned i = 0; i < f->n; i++) {
-		if (f->items[i].severity == SEVERITY_ERROR &&
-		    ++errors > FINDINGS_SHOWN)
-			continue;
+	for (unsigned i = 0; i < f->n; i++)
 		print_finding(&f->items[i], out);
-	}
-	if (f->errors > FINDINGS_SHOWN)
-		text_printf(out, "... and %u more errors\n\n",
-		    f->errors - FINDINGS_SHOWN);
-	if (f->errors + f->warnings == 0)
+	if (all > f->n)
+		text_printf(out, "... and %u more\n\n", all - f->n);
+	if (all == 0)
 		return;
 	print_count(f->errors, "error", out);
 	text_append_str(out, ", ");
@@ -237,6 +232,17 @@ print_member(struct text *out, const char *name, const char *value)
 	text_append_char(out, '"');
 }
 
+/* Of a file as a whole there is neither. */
+static void
+print_place(const struct finding *x, struct text *out)
+{
+	if (x->line > 0)
+		text_printf(out, ",\"line\":%u,\"column\":%u", x->line,
+		    x->column);
+	else
+		text_append_str(out, ",\"line\":null,\"column\":null");
+}
+
 void
 findings_print_json(const struct findings *f, struct text *out)
 {
@@ -247,8 +253,7 @@ findings_print_json(const struct findings *f, struct text *out)
 		text_printf(out, "%s{\"code\":\"%s\",\"severity\":\"%s\"",
 		    i > 0 ? ",\n " : "\n ", x->code, severity_name(x));
 		print_member(out, "file", x->file);
-		text_printf(out, ",\"line\":%u,\"column\":%u", x->line,
-		    x->column);
+		print_place(x, out);
 		print_member(out, "path", x->path);
 		print_member(out, "message", x->message);
 		print_member(out, "help", x->help);

@@ -14,7 +14,6 @@ enum finding_id {
 
 /* At most this many are kept, all are counted. */
 #define FINDINGS_KEPT	500
-#define FINDINGS_SHOWN	20	/* errors in the text form */
 
 struct finding_place {
 	const char *file;

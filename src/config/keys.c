@@ -22,8 +22,6 @@
 
 static const char *const balance_words[] = { "least_requests", "round_robin",
 	NULL };
-static const char *const priority_words[] = { "lowest", "low", "normal",
-	"critical", NULL };
 static const char *const mode_words[] = { "enforce", "shadow", "off", NULL };
 static const char *const store_error_words[] = { "local", "allow", "deny",
 	NULL };
@@ -215,6 +213,15 @@ static const struct section lookup_section = { "lookups.NAME", lookup_keys,
 	COUNT(lookup_keys), sizeof(struct lookup_conf), NULL, lookup_end };
 
 static void
+caller_begin(struct load *load, void *base)
+{
+	struct caller *caller = base;
+
+	(void)load;
+	caller->priority = PRIORITY_NORMAL;
+}
+
+static void
 caller_end(struct load *load, const struct node *node, void *base)
 {
 	const struct caller *c = base;
@@ -252,12 +259,10 @@ static const struct key caller_keys[] = {
 	    "plan" },
 	{ .name = "plan", .type = &type_plan_name, SCHEMA_AT(caller, plan),
 	    .help = "of keys without one of their own" },
-	{ .name = "priority", .type = &type_word,
-	    SCHEMA_AT(caller, priority), .words = priority_words,
-	    .def = "normal", .help = "who is turned away first" },
+	LATER("priority", "who is turned away first"),
 };
 static const struct section caller_section = { "callers[]", caller_keys,
-	COUNT(caller_keys), sizeof(struct caller), NULL, caller_end };
+	COUNT(caller_keys), sizeof(struct caller), caller_begin, caller_end };
 
 /* ---- routes, policies ---- */
 
@@ -284,9 +289,7 @@ static const struct key route_keys[] = {
 	    SCHEMA_AT(route, upstream), .help = "else the default one" },
 	{ .name = "policies", .type = &type_route_policies,
 	    SCHEMA_AT(route, no_policies), .help = "none: never limited" },
-	{ .name = "priority", .type = &type_route_priority,
-	    SCHEMA_AT(route, priority), .words = priority_words,
-	    .help = "replaces the caller's" },
+	LATER("priority", "replaces the caller's"),
 };
 static const struct section route_section = { "routes[]", route_keys,
 	COUNT(route_keys), sizeof(struct route), route_begin, NULL };
@@ -338,7 +341,8 @@ static const struct key policy_keys[] = {
 	    .section = &type_match_policy,
 	    .help = "which requests; without it: all" },
 	{ .name = "exempt", .type = &type_exempt,
-	    SCHEMA_LIST(policy, exempt, nexempt), .help = "whom it never concerns" },
+	    SCHEMA_LIST(policy, exempt, nexempt),
+	    .help = "whom it never concerns" },
 	{ .name = "key", .type = &type_key, SCHEMA_AT(policy, key),
 	    .required = true, .help = "who shares a count: caller, client_ip, "
 	    "header:NAME, ..., all, or a list" },
@@ -394,8 +398,8 @@ static const struct key header_keys[] = {
 	    .help = "fields of the IETF draft" },
 	{ .name = "upstream", .type = &type_word,
 	    SCHEMA_AT(config, headers.upstream), .words = upstream_words,
-	    .def = "replace", .help = "what becomes of the upstream's own "
-	    "x-ratelimit fields" },
+	    .def = "replace", .help = "keep: a response with "
+	    "x-ratelimit fields of its own gets none of weir's" },
 	{ .name = "retry_after_jitter", .type = &type_percent,
 	    SCHEMA_AT(config, headers.retry_after_jitter), .min = 0,
 	    .max = 100, .def = "0%", .help = "added to Retry-After at most" },
@@ -570,7 +574,7 @@ static const struct key root_keys[] = {
 	    .help = "what policies inherit" },
 	{ .name = "policies", .type = &type_sections,
 	    SCHEMA_LIST(config, rules.policies, rules.npolicies),
-	    .section = &policy_section,
+	    .section = &policy_section, .empty_ok = true,
 	    .help = "all that match must pass" },
 	LATER("shed", "turning requests away when the machine is full"),
 	{ .name = "headers", .type = &type_section,

@@ -56,6 +56,12 @@ is_shared(const char *key)
 	return false;
 }
 
+bool
+load_is_free(struct span key)
+{
+	return span_starts(key, SPAN("x-"));
+}
+
 static struct pair *
 find_pair(const struct node *map, const char *key)
 {
@@ -108,6 +114,8 @@ merge_root(struct load *load, struct node *root, const struct node *more)
 			findings_help(load_find(load, from->key, INCLUDE,
 			    "an included file cannot include"),
 			    "name it in the first file");
+		else if (load_is_free(yaml_text(from->key)))
+			continue;
 		else if (into == NULL)
 			yaml_node_append(root, from->key, from->value);
 		else if (is_shared(from->key->text) &&

@@ -31,6 +31,9 @@ char *load_path(const struct load *load, const struct node *node,
 /* The same for messages: relative to where weir was started. */
 char *load_sibling(const char *file, const char *path);
 
+/* A key at the top whose value nobody reads: a place for anchors. */
+bool load_is_free(struct span key);
+
 /* As config_load_text, in that surrounding. */
 enum err load_text(struct span yaml, const char *name, const struct env *env,
     struct findings *found, struct config **ret);

@@ -133,13 +133,36 @@ report_unknown(struct load *load, const struct section *section,
 	text_fini(&help);
 }
 
+static bool
+is_unknown(const struct section *section, const struct node *key)
+{
+	return find_key(section, key->text) == NULL &&
+	    !(section == &keys_root && load_is_free(yaml_text(key)));
+}
+
 static void
 refuse_unknown(struct load *load, const struct section *section,
     const struct node *map)
 {
 	for (unsigned i = 0; i < map->n; i++)
-		if (find_key(section, map->pairs[i].key->text) == NULL)
+		if (is_unknown(section, map->pairs[i].key))
 			report_unknown(load, section, map->pairs[i].key);
+}
+
+/* Is an unknown key there that was meant to be this one? Said is said. */
+static bool
+is_misspelt(const struct section *section, const struct key *key,
+    const struct node *map)
+{
+	for (unsigned i = 0; i < map->n; i++) {
+		const struct node *name = map->pairs[i].key;
+		const char *near = is_unknown(section, name) ?
+		    nearest_key(section, name) : NULL;
+
+		if (near != NULL && strcmp(near, key->name) == 0)
+			return true;
+	}
+	return false;
 }
 
 /* ---- reading ---- */
@@ -177,7 +200,7 @@ read_missing(struct load *load, const struct section *section,
 {
 	read_default(load, key, base);
 	if (!key->required || map == NULL || map->kind != NODE_MAP ||
-	    has_later(section, map))
+	    has_later(section, map) || is_misspelt(section, key, map))
 		return;
 	findings_help(load_find(load, map, MISSING, "'%s' is missing%s%s",
 	    key->name, section->path[0] != '\0' ? " in " : "",

@@ -27,11 +27,24 @@ report_rate(struct load *load, const struct node *node)
 		    "and d, months are not served");
 }
 
+/* burst: where the burst stands, or NULL. */
 static bool
-prepare(struct load *load, const struct node *node, struct rate *rate)
+prepare(struct load *load, const struct node *node, const struct node *burst,
+    struct rate *rate)
 {
+	struct rate plain = *rate;
+
 	if (rate_prepare(rate) == ERR_OK)
 		return true;
+	plain.burst = plain.count;
+	if (burst != NULL && rate_prepare(&plain) == ERR_OK) {
+		findings_help(load_find(load, burst, RATE_FIT,
+		    "a burst of %lld at '%.*s' cannot be counted exactly",
+		    (long long)rate->burst, LOAD_QUOTE(node)),
+		    "take a smaller burst, or a rate whose number shares "
+		    "factors with the period");
+		return false;
+	}
 	findings_help(load_find(load, node, RATE_FIT,
 	    "'%.*s' cannot be counted exactly", LOAD_QUOTE(node)),
 	    "take a smaller number, or one that shares factors with the "
@@ -67,7 +80,7 @@ add_rate(struct load *load, const struct node *node, struct limits *limits,
 			    "the smaller one is enough");
 	if (burst != NULL)
 		type_integer.read(load, &burst_key, burst, &rate);
-	if (later || prepare(load, node, &rate))
+	if (later || prepare(load, node, burst, &rate))
 		limits->rate[limits->n++] = rate;
 }
 
@@ -251,7 +264,7 @@ read_burst(struct load *load, const struct key *key, const struct node *node,
 		return;
 	type_integer.read(load, key, node, base);
 	if (load->found->errors == errors)
-		prepare(load, yaml_get(load->map, "limit"),
+		prepare(load, yaml_get(load->map, "limit"), node,
 		    &policy->limits.rate[0]);
 }
 
@@ -276,8 +289,10 @@ read_cost(struct load *load, const struct key *key, const struct node *node,
     void *base)
 {
 	if (node->kind == NODE_MAP)
-		load_find(load, node->key != NULL ? node->key : node, LATER,
-		    "'cost: {reserve, settle}' is not supported yet");
+		findings_help(load_find(load,
+		    node->key != NULL ? node->key : node, LATER,
+		    "'cost: {reserve, settle}' is not supported yet"),
+		    "use a whole number for now");
 	else
 		type_integer.read(load, key, node, base);
 }

@@ -426,7 +426,8 @@ read_short(struct load *load, const struct node *node)
 	if (key == NULL) {
 		findings_help(load_find(load, node, PATTERN,
 		    "'%.*s' names nothing to exempt", LOAD_QUOTE(node)),
-		    "write caller:NAME, plan:NAME, route:NAME, a network, "
+		    "write caller:NAME, plan:NAME, route:NAME, a network or "
+		    "client_ip:NETWORK, method:NAME, host:NAME, "
 		    "path:PATTERN, or a mapping as under match");
 		return draft.match;
 	}
@@ -476,4 +477,5 @@ print_exempt(const struct config *config, struct emit *emit,
 }
 
 const struct type type_exempt = { "list", read_exempt, NULL, print_exempt,
-	"caller:NAME, plan:NAME, route:NAME, client_ip:NETWORK, or as match" };
+	"caller:NAME, plan:NAME, route:NAME, NETWORK, client_ip:NETWORK, "
+	"method:NAME, host:NAME, path:PATTERN, or as match" };

@@ -43,8 +43,9 @@ read_address(struct load *load, const struct key *key,
 	if (text == NULL)
 		return;
 	if (span_starts(span_str(text), SPAN("fd:"))) {
-		load_find(load, node, LATER,
-		    "'fd:' (socket activation) is not supported yet");
+		findings_help(load_find(load, node, LATER,
+		    "'fd:' (socket activation) is not supported yet"),
+		    "use host:port or unix:/path for now");
 		return;
 	}
 	e = endpoint_parse(span_str(text), &endpoint);
@@ -144,7 +145,9 @@ report_url(struct load *load, const struct node *node, enum err e,
     const char *why)
 {
 	if (e == ERR_UNSUPPORTED)
-		load_find(load, node, LATER, "%s is not supported yet", why);
+		findings_help(load_find(load, node, LATER,
+		    "%s is not supported yet", why),
+		    "use http:// for now");
 	else
 		findings_help(load_find(load, node, URL,
 		    "not the URL of a server: %s", why),

@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "config/nearest.h"
 #include "config/types.h"
 
 /* Callers, routes, and what is counted by. */
@@ -6,23 +7,57 @@
 /* ---- keys ---- */
 
 static void
+append_source(struct text *out, const char *name)
+{
+	const bool named = strcmp(name, key_source_name(KEY_HEADER)) == 0 ||
+	    strcmp(name, key_source_name(KEY_QUERY)) == 0 ||
+	    strcmp(name, key_source_name(KEY_COOKIE)) == 0;
+
+	text_printf(out, "%s%s", name, named ? ":NAME" : "");
+}
+
+/* "client-ip", or the name of a field without the word before it. */
+static void
+append_meant(struct text *out, const struct node *node,
+    const char *const *names)
+{
+	const struct span text = yaml_text(node);
+	const bool extended = span_starts_nocase(text, SPAN("x-"));
+	const char *near = extended ? NULL :
+	    nearest_word(text, names, KEY_SOURCES);
+
+	if (near == NULL && (!type_is_token(text) ||
+	    span_index(text, '-') < 0))
+		return;
+	text_append_str(out, "did you mean '");
+	if (near != NULL)
+		append_source(out, near);
+	else
+		text_printf(out, "header:%.*s", LOAD_QUOTE(node));
+	text_append_str(out, "'? ");
+}
+
+static void
 report_key(struct load *load, const struct node *node, enum err e)
 {
-	struct text words = { 0 };
+	const char *names[KEY_SOURCES];
+	struct text help = { 0 };
 
+	for (int i = 0; i < KEY_SOURCES; i++)
+		names[i] = key_source_name((enum key_source)i);
+	if (e != ERR_SYNTAX)
+		append_meant(&help, node, names);
+	text_append_str(&help, "one of: ");
 	for (int i = 0; i < KEY_SOURCES; i++) {
-		const bool named = i == KEY_HEADER || i == KEY_QUERY ||
-		    i == KEY_COOKIE;
-
-		text_printf(&words, "%s%s%s", i > 0 ? ", " : "",
-		    key_source_name((enum key_source)i),
-		    named ? ":NAME" : "");
+		append_source(&help, names[i]);
+		text_append_str(&help, i + 1 < KEY_SOURCES ? ", " :
+		    "; or a list of them");
 	}
 	findings_help(load_find(load, node, KEY, e == ERR_SYNTAX ?
 	    "'%.*s': a name is missing, malformed or not wanted" :
-	    "'%.*s' is not a key to count by", LOAD_QUOTE(node)),
-	    "one of: %s; or a list of them", text_cstr(&words));
-	text_fini(&words);
+	    "'%.*s' is not a key to count by", LOAD_QUOTE(node)), "%s",
+	    text_cstr(&help));
+	text_fini(&help);
 }
 
 static bool
@@ -359,26 +394,3 @@ print_route_cost(const struct config *config, struct emit *emit,
 
 const struct type type_route_cost = { "integer", read_route_cost, NULL,
 	print_route_cost, NULL };
-
-static void
-read_route_priority(struct load *load, const struct key *key,
-    const struct node *node, void *base)
-{
-	struct route *route = base;
-
-	type_word.read(load, key, node, base);
-	route->has_priority = true;
-}
-
-static void
-print_route_priority(const struct config *config, struct emit *emit,
-    const struct key *key, const void *base)
-{
-	const struct route *route = base;
-
-	if (route->has_priority)
-		type_word.print(config, emit, key, base);
-}
-
-const struct type type_route_priority = { "word", read_route_priority, NULL,
-	print_route_priority, NULL };

@@ -125,8 +125,9 @@ read_word(struct load *load, const struct key *key, const struct node *node,
 		}
 	}
 	if (is_one_of(text, key->later))
-		load_find(load, node, LATER, "'%s: %s' is not supported yet",
-		    key->name, text);
+		findings_help(load_find(load, node, LATER,
+		    "'%s: %s' is not supported yet", key->name, text),
+		    "leave it out for now");
 	else
 		report_word(load, key, node);
 }

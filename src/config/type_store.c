@@ -90,7 +90,9 @@ read_redis(struct load *load, const struct key *key, const struct node *node,
 		return;
 	e = url_parse_redis(span_str(text), &url, &why);
 	if (e == ERR_UNSUPPORTED)
-		load_find(load, node, LATER, "%s is not supported yet", why);
+		findings_help(load_find(load, node, LATER,
+		    "%s is not supported yet", why),
+		    "use redis://host:port of a single Redis for now");
 	else if (e != ERR_OK)
 		findings_help(load_find(load, node, URL,
 		    "not the URL of a Redis: %s", why),
@@ -143,10 +145,10 @@ const struct section type_secret_section = { "store.secret", secret_keys, 3,
 
 static void
 report_secret(struct load *load, const struct node *node, const char *what,
-    const char *name, const char *why)
+    const char *name, const char *why, const char *help)
 {
 	findings_help(load_find(load, node, SECRET, "%s '%.100s': %s", what,
-	    name, why), "the user that weir runs as has to have it");
+	    name, why), "%s", help);
 }
 
 static bool
@@ -156,7 +158,8 @@ secret_from_file(struct load *load, const struct node *node,
 	const char *why = "";
 
 	if (load->env->read(path, SECRET_MAX, out, &why) != ERR_OK) {
-		report_secret(load, node, "file", path, why);
+		report_secret(load, node, "file", path, why,
+		    "the user that weir runs as has to be able to read it");
 		return false;
 	}
 	if (out->len > 0 && out->data[out->len - 1] == '\n')
@@ -165,7 +168,8 @@ secret_from_file(struct load *load, const struct node *node,
 		out->data[--out->len] = '\0';
 	if (out->len > 0)
 		return true;
-	report_secret(load, node, "file", path, "is empty");
+	report_secret(load, node, "file", path, "is empty",
+	    "write the secret into it, on one line");
 	return false;
 }
 
@@ -176,7 +180,10 @@ secret_from_env(struct load *load, const struct node *node, const char *name,
 	const char *value = load->env->variable(name);
 
 	if (value == NULL || value[0] == '\0') {
-		report_secret(load, node, "variable", name, "is not set");
+		report_secret(load, node, "variable", name,
+		    value == NULL ? "is not set" : "is empty",
+		    "set the variable where weir is started; in a unit of "
+		    "systemd with EnvironmentFile=");
 		return false;
 	}
 	text_append_str(out, value);
@@ -191,10 +198,17 @@ secret_from_credential(struct load *load, const struct node *node,
 	struct text path = { 0 };
 	bool read;
 
-	if (folder == NULL || strchr(name, '/') != NULL) {
+	if (strchr(name, '/') != NULL) {
 		report_secret(load, node, "credential", name,
-		    folder == NULL ? "$CREDENTIALS_DIRECTORY is not set" :
-		    "is a name, not a path");
+		    "is not a name but a path", "write its name alone, or "
+		    "{file: PATH}");
+		return false;
+	}
+	if (folder == NULL) {
+		report_secret(load, node, "credential", name,
+		    "$CREDENTIALS_DIRECTORY is not set", "systemd sets it "
+		    "for units with LoadCredential=NAME:PATH; elsewhere use "
+		    "{file: PATH}");
 		return false;
 	}
 	text_printf(&path, "%s/%s", folder, name);

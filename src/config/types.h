@@ -41,8 +41,7 @@ extern const struct section type_match_caller, type_match_route,
 
 /* type_rules.c */
 extern const struct type type_callers, type_key, type_plan_name,
-    type_lookup_name, type_unknown, type_route_policies, type_route_cost,
-    type_route_priority;
+    type_lookup_name, type_unknown, type_route_policies, type_route_cost;
 const struct plan *type_find_plan(const struct config *config,
     const char *name);
 

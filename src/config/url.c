@@ -146,7 +146,7 @@ url_parse_server(struct span text, struct url *ret, const char **why)
 		return ERR_UNSUPPORTED;
 	}
 	if (!span_starts_nocase(text, SPAN("http://"))) {
-		*why = "it begins with http:// or unix:";
+		*why = "a URL begins with http:// or unix:";
 		return ERR_SYNTAX;
 	}
 	text = span_skip(text, 7);
@@ -272,7 +272,7 @@ url_parse_redis(struct span text, struct url *ret, const char **why)
 		return ERR_UNSUPPORTED;
 	}
 	if (!span_starts_nocase(text, SPAN("redis://"))) {
-		*why = "it begins with redis:// or unix:";
+		*why = "a URL begins with redis:// or unix:";
 		return ERR_SYNTAX;
 	}
 	return finish(parse_redis(span_skip(text, 8), ret, why), ret);

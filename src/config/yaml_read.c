@@ -87,19 +87,29 @@ mask_event(struct reader *r, const yaml_event_t *event)
 	    (unsigned)event->end_mark.column + 1 });
 }
 
-/* Does it stand below a key for secrets, other than to say where from? */
 static bool
-is_secret(const struct reader *r)
+says_where(const char *key)
+{
+	return strcmp(key, "file") == 0 || strcmp(key, "env") == 0 ||
+	    strcmp(key, "credential") == 0;
+}
+
+/* Does it stand below a key for secrets, other than to say where from? A word
+ * in the place of a key may be a secret in the wrong place. */
+static bool
+is_secret(const struct reader *r, const char *text)
 {
 	for (unsigned i = 0; i < r->depth; i++) {
 		const struct node *key = r->frames[i].key;
-		const struct node *below = i + 1 < r->depth ?
-		    r->frames[i + 1].key : NULL;
+		const struct frame *below = i + 1 < r->depth ?
+		    &r->frames[i + 1] : NULL;
 
-		if (key != NULL && source_is_secret(yaml_text(key)))
-			return !yaml_is(below, "file") &&
-			    !yaml_is(below, "env") &&
-			    !yaml_is(below, "credential");
+		if (key == NULL || !source_is_secret(yaml_text(key)))
+			continue;
+		if (below == NULL || below->node->kind != NODE_MAP)
+			return true;
+		return !says_where(below->key != NULL ? below->key->text :
+		    text);
 	}
 	return false;
 }
@@ -111,7 +121,8 @@ mask_secret(struct reader *r, const yaml_event_t *event, const char *text)
 {
 	const char *url = strstr(text, "://");
 
-	if ((url != NULL && strchr(url, '@') != NULL) || is_secret(r))
+	if ((url != NULL && strchr(url, '@') != NULL) ||
+	    is_secret(r, text))
 		mask_event(r, event);
 }
 

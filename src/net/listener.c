@@ -1,6 +1,7 @@
 #include "net/listener.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/log.h"
 
@@ -28,7 +29,8 @@ is_exhausted(int error)
 static void
 take_rest(struct listener *l, int error)
 {
-	log_error("cannot accept connections, resting: errno=%d%s", error,
+	log_error("cannot accept connections, resting error=\"%s\"%s",
+	    strerror(error),
 	    error == EMFILE ? " (no descriptors left, see LimitNOFILE)" : "");
 	loop_io_remove(&l->io);
 	loop_timer_set(&l->rest, REST_US);

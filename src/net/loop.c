@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ struct loop {
 static void
 die(const char *what)
 {
-	log_error("%s failed: errno=%d", what, errno);
+	log_error("%s failed error=\"%s\"", what, strerror(errno));
 	abort();
 }
 

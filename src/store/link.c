@@ -66,24 +66,43 @@ static const struct {
 	MEANS("WRONGPASS", LINK_REFUSED),
 	MEANS("NOPERM", LINK_REFUSED),
 	MEANS("DENIED", LINK_REFUSED),
-	/* An inner command without rights: Redis 7.0, and newer ones. */
+	/* An inner command without rights: Redis 7.0, newer ones, and what is
+	 * left of the text of older ones. */
 	MEANS("ERR The user executing the script can't", LINK_REFUSED),
 	MEANS("ERR ACL failure in script", LINK_REFUSED),
+	MEANS("The user executing the script can't", LINK_REFUSED),
 #undef MEANS
 };
+
+/*
+ * Before Redis 7 a script's error is wrapped, the server's in one way, that of
+ * the script engine in another, and once more unless the script returned it:
+ *	ERR Error running script (call to f_...): @user_script:9: -READONLY ...
+ *	ERR Error running script (call to f_...): @user_script:9: @user_script:
+ *	9: The user executing the script can't ...
+ *	@user_script: 9: The user executing the script can't ...
+ */
+static struct span
+unwrap(struct span text)
+{
+	const char *at;
+
+	if (!span_starts(text, SPAN("ERR Error running script")) &&
+	    !span_starts(text, SPAN("@user_script")))
+		return text;
+	at = memmem(text.ptr, text.len, ": -", 3);
+	if (at != NULL)
+		return span_skip(text, (size_t)(at + 3 - text.ptr));
+	at = memmem(text.ptr, text.len, ": The ", 6);
+	if (at != NULL)
+		return span_skip(text, (size_t)(at + 2 - text.ptr));
+	return text;
+}
 
 enum link_error
 link_classify(struct span text)
 {
-	/* Before Redis 7: "ERR Error running script (call to f_...):
-	 * @user_script:9: -READONLY You can't ..." */
-	if (span_starts(text, SPAN("ERR Error running script"))) {
-		const char *inner = memmem(text.ptr, text.len, ": -", 3);
-
-		if (inner != NULL)
-			text = span_skip(text,
-			    (size_t)(inner + 3 - text.ptr));
-	}
+	text = unwrap(text);
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
 		if (span_starts(text, meanings[i].prefix))
 			return meanings[i].meaning;

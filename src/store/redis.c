@@ -118,8 +118,8 @@ tell_away(struct redis_store *s)
 
 	if (s->away_told && (!refused || s->refused_told))
 		return;
-	log_warn("redis is away, trying again address=%s why=\"%s\"",
-	    s->address, s->trip_text);
+	log_state(LOG_WARN, "redis is away, trying again address=%s "
+	    "why=\"%s\"", s->address, s->trip_text);
 	s->away_told = true;
 	s->refused_told = refused;
 }
@@ -236,7 +236,7 @@ static void
 on_up(struct redis_store *s)
 {
 	counter_add(s->counters, COUNT_STORE_UP, 1);
-	log_info("redis answers address=%s", s->address);
+	log_state(LOG_INFO, "redis answers address=%s", s->address);
 	s->away_told = s->refused_told = false;
 	loop_timer_set(&s->health, HEALTH_US);
 	settle(s);
@@ -376,6 +376,27 @@ is_denied(const struct question *q)
 	return false;
 }
 
+/* Names the policies of all rows, as the reply does not tell which it was. */
+static void
+note_repairs(struct redis_store *s, const struct question *q, unsigned n)
+{
+	char names[256] = "";
+	size_t len = 0;
+
+	if (n == 0)
+		return;
+	counter_add(s->counters, COUNT_STORE_REPAIRS_TOTAL, n);
+	for (unsigned i = 0; i < q->nrows && len < sizeof(names); i++) {
+		const char *name = q->rows[i].policy->name;
+
+		len += (size_t)snprintf(names + len, sizeof(names) - len,
+		    "%s%s", i == 0 ? "" : ",",
+		    name != NULL ? name : "(probe)");
+	}
+	log_warn("a damaged key was healed address=%s policy=%s", s->address,
+	    names);
+}
+
 /* False: not an answer to the question. */
 static bool
 decide(struct redis_store *s, struct call *call, const redisReply *reply)
@@ -386,7 +407,7 @@ decide(struct redis_store *s, struct call *call, const redisReply *reply)
 	if (reply->type != REDIS_REPLY_STRING || script_decode(q,
 	    span_of(reply->str, reply->len), &repairs) != ERR_OK)
 		return false;
-	counter_add(s->counters, COUNT_STORE_REPAIRS_TOTAL, repairs);
+	note_repairs(s, q, repairs);
 	q->result = STORE_DECIDED;
 	q->source = SOURCE_REDIS;
 	if (call->spend && is_denied(q))

@@ -20,8 +20,8 @@ asking_limit(struct asking *a, enum algo_kind algorithm, int64_t count,
 {
 	struct rate *rate = &a->limits.rate[0];
 
-	a->policy = (struct policy){ .tag = hash_name(SPAN("p")) + algorithm,
-	    .algorithm = algorithm };
+	a->policy = (struct policy){ .name = (char *)(uintptr_t)"p",
+	    .tag = hash_name(SPAN("p")) + algorithm, .algorithm = algorithm };
 	a->limits = (struct limits){ .n = 1 };
 	rate->count = rate->burst = count;
 	rate->period_us = period_us;

@@ -26,6 +26,8 @@ struct lua_runner {
 	struct span declared[KEYS_MAX];
 	unsigned ndeclared, writes;
 	bool expire;
+	struct span failing;		/* key, where text is set */
+	const char *failing_text;
 	struct text command, reply;
 	char error[256];
 };
@@ -114,17 +116,24 @@ static int
 run_get(lua_State *lua, struct lua_runner *r, bool guarded)
 {
 	const struct entry *e = find(r, string_at(lua, 2));
+	const char *error = NULL;
 
-	if (e == NULL) {
-		lua_pushboolean(lua, false);
-	} else if (!e->list) {
-		lua_pushlstring(lua, text_cstr(&e->value), e->value.len);
-	} else if (guarded) {
+	if (e != NULL && e->list)
+		error = "WRONGTYPE Operation against a key holding the wrong "
+		    "kind of value";
+	if (r->failing_text != NULL &&
+	    span_equal(r->failing, string_at(lua, 2)))
+		error = r->failing_text;
+	if (error != NULL && !guarded) {
+		luaL_error(lua, "%s", error);
+	} else if (error != NULL) {
 		lua_newtable(lua);
-		lua_pushstring(lua, "WRONGTYPE Operation against a key");
+		lua_pushstring(lua, error);
 		lua_setfield(lua, -2, "err");
+	} else if (e == NULL) {
+		lua_pushboolean(lua, false);
 	} else {
-		luaL_error(lua, "WRONGTYPE");
+		lua_pushlstring(lua, text_cstr(&e->value), e->value.len);
 	}
 	return 1;
 }
@@ -410,6 +419,10 @@ lua_runner_call(struct lua_runner *r, struct span wire)
 	push_script(r, args[0], args[1]);
 	if (lua_pcall(r->lua, 0, 1, 0) != 0 ||
 	    lua_type(r->lua, -1) != LUA_TSTRING) {
+		if (lua_istable(r->lua, -1)) {
+			lua_getfield(r->lua, -1, "err");
+			lua_replace(r->lua, -2);
+		}
 		snprintf(r->error, sizeof(r->error), "%s",
 		    lua_type(r->lua, -1) == LUA_TSTRING ?
 		    lua_tostring(r->lua, -1) : "the reply is no string");
@@ -465,6 +478,13 @@ void
 lua_runner_put_list(struct lua_runner *r, struct span key, int64_t ttl_ms)
 {
 	put(r, key, ttl_ms)->list = true;
+}
+
+void
+lua_runner_fail_get(struct lua_runner *r, struct span key, const char *text)
+{
+	r->failing = key;
+	r->failing_text = text;
 }
 
 struct span

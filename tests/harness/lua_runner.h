@@ -22,7 +22,8 @@ struct span lua_runner_sha(unsigned script);
 
 /*
  * Run a command as script_encode writes it. The reply's octets stay until the
- * next call; ptr NULL: the script failed, lua_runner_error tells why.
+ * next call; ptr NULL: the script failed or
+ * returned an error, lua_runner_error tells which.
  */
 struct span lua_runner_call(struct lua_runner *r, struct span command);
 const char *lua_runner_error(const struct lua_runner *r);
@@ -38,6 +39,10 @@ void lua_runner_put(struct lua_runner *r, struct span key, struct span value,
 /* Put a list there: GET fails. */
 void lua_runner_put_list(struct lua_runner *r, struct span key,
     int64_t ttl_ms);
+/* From now on GET of this key fails with the text, as error tables hold it;
+ * NULL: of none. Both borrowed. */
+void lua_runner_fail_get(struct lua_runner *r, struct span key,
+    const char *text);
 /* ptr NULL: no such key, or a list. */
 struct span lua_runner_value(const struct lua_runner *r, struct span key);
 /* As PTTL: -2: no such key, -1: no expiry. */

@@ -553,6 +553,106 @@ START_TEST(rights_taken_away)
 }
 END_TEST
 
+/*
+ * Each right by itself: without it there is no answer, above all no pass. Each
+ * is asked for by a question that needs it: pttl by a denied one, pexpire by a
+ * denied one whose key does not expire, eval when the scripts are lost.
+ */
+static const struct {
+	const char *right;
+	bool used_up, lasting, flushed;
+} rights[] = {
+	{ .right = "get" }, { .right = "get", .used_up = true },
+	{ .right = "set" }, { .right = "time" },
+	{ .right = "time", .used_up = true },
+	{ .right = "pttl", .used_up = true },
+	{ .right = "pexpire", .used_up = true, .lasting = true },
+	{ .right = "evalsha" }, { .right = "eval", .flushed = true },
+};
+#define RIGHTS ((int)(sizeof(rights) / sizeof(*rights)))
+
+START_TEST(each_right_taken_away)
+{
+	struct asked q;
+	enum algo_kind kind = (enum algo_kind)(_i % ALGO_COUNT);
+	int i = _i / ALGO_COUNT;
+	char text[4096];
+	int saved;
+	FILE *f;
+
+	redis_server_do(&server, "ACL SETUSER weir on >x ~weir:* -@all "
+	    "+evalsha +eval +script|load +get +set +pttl +pexpire +time "
+	    "+ping +client");
+	conf.username = (char *)(uintptr_t)"weir";
+	conf.password = (char *)(uintptr_t)"x";
+	f = catch_log(&saved);
+	begin_up();
+	asking_limit(&a, kind, 2, HOUR);
+	if (rights[i].used_up)
+		ck_assert_str_eq(asking_row(&a, 1, 3), "PPD");
+	if (rights[i].lasting)
+		ck_assert_str_eq(redis_server_do(&server, "PERSIST %s",
+		    asking_key(&a, "weir:", 1)), "1");
+	redis_server_do(&server, "ACL SETUSER weir -%s", rights[i].right);
+	if (rights[i].flushed)
+		redis_server_do(&server, "SCRIPT FLUSH");
+	a.store->ops->reloaded(a.store);
+	asked_init(&q, &a);
+	asked_send(&q, 1, 1);
+	ck_assert(!q.at_once);
+	ck_assert(asked_wait(&q, 1));
+	ck_assert_int_eq(q.said, SAID_UNKNOWN);
+	ck_assert(asking_until_down(&a, 1 * S));
+	ck_assert_int_eq(asking_one(&a, 1, 1), 'U');
+	end_log(f, saved, text, sizeof(text));
+	ck_assert_int_eq(asking_count(&a, COUNT_STORE_REPAIRS_TOTAL), 0);
+	ck_assert_int_eq(asking_count(&a, COUNT_STORE_ERRORS_TOTAL), 1);
+	ck_assert_uint_eq(count_in(text, "redis is away"), 1);
+	ck_assert_uint_eq(count_in(text, "healed"), 0);
+	asked_fini(&q);
+}
+END_TEST
+
+/* Found out by the probe, before anybody is asked. */
+START_TEST(right_missing_from_the_start)
+{
+	static const char *const needed[] = { "get", "set", "time",
+	    "evalsha" };
+
+	redis_server_do(&server, "ACL SETUSER weir on >x ~weir:* +@all -%s",
+	    needed[_i]);
+	conf.username = (char *)(uintptr_t)"weir";
+	conf.password = (char *)(uintptr_t)"x";
+	asking_begin(&a, NULL, &conf);
+	asking_pause(a.loop, 300 * MS);
+	ck_assert(a.settled);
+	ck_assert(!redis_store_up(a.store));
+	ck_assert_int_eq(asking_one(&a, 1, 1), 'U');
+}
+END_TEST
+
+/* Repairs are told, with the policy, and not once for each. */
+START_TEST(repairs_are_logged)
+{
+	char text[4096];
+	int saved;
+	FILE *f = catch_log(&saved);
+
+	begin_up();
+	for (int i = 0; i < 3; i++) {
+		redis_server_do(&server, "SET %s garbage",
+		    asking_key(&a, "weir:", 1));
+		ck_assert_int_eq(asking_one(&a, 1, 1), 'P');
+	}
+	end_log(f, saved, text, sizeof(text));
+	ck_assert_int_eq(asking_count(&a, COUNT_STORE_REPAIRS_TOTAL), 3);
+	ck_assert_msg(count_in(text, "warn a damaged key was healed address=")
+	    == 2, "%s", text);
+	ck_assert_msg(strstr(text, " policy=p ... repeated 2 times\n") != NULL,
+	    "%s", text);
+}
+END_TEST
+
 START_TEST(database)
 {
 	conf.database = 3;
@@ -816,6 +916,10 @@ main(void)
 	tcase_add_loop_test(tc, wrong_or_missing_password, 0, 2);
 	tcase_add_test(tc, user_with_few_rights);
 	tcase_add_test(tc, rights_taken_away);
+	tcase_add_loop_test(tc, each_right_taken_away, 0,
+	    RIGHTS * ALGO_COUNT);
+	tcase_add_loop_test(tc, right_missing_from_the_start, 0, 4);
+	tcase_add_test(tc, repairs_are_logged);
 	tcase_add_test(tc, database);
 	tcase_add_test(tc, turned_replica);
 	tcase_add_test(tc, late_replies);

@@ -173,3 +173,13 @@ def test_all_errors_of_a_bad_file_at_reload(start):
     assert weir.statuses(2) == [200, 429]
     weir.reload({"upstream": "http://127.0.0.1:1"})
     assert weir.get().status == 502
+
+
+def test_a_missing_file_at_reload(start):
+    """What is wrong with a file as a whole has no line in it."""
+    weir = start([{"name": "a", "key": "client_ip", "limit": "3/1h"}])
+    weir.file.unlink()
+    weir.reload(good=False)
+    assert f"{weir.file}: [E001] " in weir.log()
+    assert f"{weir.file}:0" not in weir.log()
+    assert weir.statuses(1) == [200]

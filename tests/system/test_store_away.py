@@ -62,6 +62,13 @@ def sources(weir):
     return [e.get("source") for e in weir.access()]
 
 
+def asked_redis(weir):
+    """A request of our own, as nobody else may be there to be counted."""
+    seen = len(sources(weir))
+    weir.get("/", [("x-k", "link")])
+    return "redis" in sources(weir)[seen:]
+
+
 def decisions_in_time(weir):
     took = [e["decide_us"] for e in weir.access() if "decide_us" in e]
     late = [t for t in took if t > DECIDE_BOUND_US]
@@ -249,7 +256,7 @@ def test_every_key_has_an_expiry_over_cuts(start, redis, closing):
         with weir.client() as c:
             for i in range(60):
                 c.get("/", [("x-k", f"k{seed}-{i % 10}")])
-    for round_ in range(5):
+    for _ in range(5):
         threads = [threading.Thread(target=some, args=(n,))
                    for n in range(4)]
         for t in threads:
@@ -257,8 +264,7 @@ def test_every_key_has_an_expiry_over_cuts(start, redis, closing):
         relay.cut()
         for t in threads:
             t.join()
-        wait_for(lambda: weir.log().count("redis answers") > round_ + 1 or
-                 sources(weir)[-1] == "redis", "the link", 5)
+        wait_for(lambda: asked_redis(weir), "the link")
     keys = redis.keys()
     assert keys
     for key in keys:

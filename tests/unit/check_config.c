@@ -175,7 +175,7 @@ static const char everything[] =
     "lookups: {keys: {file: plans.map}}\n"
     "callers:\n"
     "  - {name: internal, match: {client_ip: [10.20.0.0/16]}, plan: "
-    "unlimited, priority: critical}\n"
+    "unlimited}\n"
     "  - name: live\n"
     "    match: {header: {X-Api-Key: 'sk_live_*'}, not: {path: [/a/**, "
     "'/b/{x}'], method: GET}}\n"
@@ -183,11 +183,11 @@ static const char everything[] =
     "    lookup: keys\n"
     "    unknown: deny\n"
     "  - {name: test, match: {query: a}, key: query:a, lookup: keys, "
-    "unknown: free, plan: pro, priority: low}\n"
+    "unknown: free, plan: pro}\n"
     "routes:\n"
     "  - {name: login, match: {method: POST, path: /v1/login}, cost: 2}\n"
     "  - {name: on, match: {host: '*.example.com', header: {x-country: "
-    "[se, no, dk]}}, upstream: other, priority: critical}\n"
+    "[se, no, dk]}}, upstream: other}\n"
     "  - {name: health, match: {path: /healthz}, policies: none}\n"
     "defaults: {on_store_error: deny, on_missing_key: peer, algorithm: "
     "sliding_window}\n"
@@ -229,7 +229,7 @@ START_TEST(test_everything)
 	const struct condition *x;
 
 	add_files();
-	c = load(everything);
+	c = load_with(everything, 1);
 	ck_assert_uint_eq(c->nlistens, 3);
 	ck_assert_uint_eq(c->upstreams[0].nservers, 4);
 	ck_assert_uint_eq(endpoint_port(
@@ -318,7 +318,8 @@ START_TEST(test_dump_loads_to_the_same)
 {
 	add_files();
 	same_again(SIX, 0);
-	same_again(everything, 0);
+	/* A listener without addresses, and a policy that counts by them. */
+	same_again(everything, 1);
 	same_again(OK "log: {access: none}\n", 0);
 	same_again(OK "store: {redis: 'unix:/run/redis.sock', database: 2, "
 	    "secret: {env: WEIR_SECRET}}\n", 0);
@@ -458,6 +459,36 @@ START_TEST(test_include)
 	ck_assert_ptr_eq(c->rules.callers[0].plan, &c->rules.plans[0]);
 	ck_assert_uint_eq(c->workers, 2);
 	config_unref(c);
+}
+END_TEST
+
+/* Anchors stand where nobody reads them, in each file by itself. */
+START_TEST(test_free_keys)
+{
+	struct config *c;
+	char *all;
+
+	config_env_add("/etc/weir/conf.d/a.yaml", "x-a: &a {burst: 5}\n"
+	    "policies: [{<<: *a, name: b, key: all, limit: 2/s}]\n");
+	c = load(OK "include: conf.d/*.yaml\nx-a: &a {limit: 3/s}\npolicies: "
+	    "[{<<: *a, name: a, key: all}]\n");
+	ck_assert_uint_eq(c->rules.npolicies, 2);
+	ck_assert_int_eq(c->rules.policies[0].limits.rate[0].count, 3);
+	ck_assert_int_eq(c->rules.policies[1].limits.rate[0].burst, 5);
+	all = dump(c, false);
+	ck_assert_ptr_null(strstr(all, "x-a"));
+	mem_free(all);
+	config_unref(c);
+}
+END_TEST
+
+START_TEST(test_no_policies)
+{
+	struct config *c = load(OK "policies: []\n");
+
+	ck_assert_uint_eq(c->rules.npolicies, 0);
+	config_unref(c);
+	same_again(OK "policies: []\n", 0);
 }
 END_TEST
 
@@ -666,7 +697,9 @@ START_TEST(test_the_whole_contract)
 {
 	static const char *const later[] = { "listen[1].tls",
 		"upstreams.api.ca", "upstreams.api.health",
-		"plans.pro.concurrency", "policies[1].queue",
+		"callers[0].priority", "callers[2].priority",
+		"callers[3].priority", "plans.pro.concurrency",
+		"routes[2].priority", "policies[1].queue",
 		"policies[2].concurrency", "policies[3].try",
 		"policies[4].count_if", "policies[4].penalty",
 		"policies[5].cost", "shed", "admin" };
@@ -818,6 +851,8 @@ main(void)
 	tcase_add_test(tc, test_anchors_and_merge);
 	tcase_add_test(tc, test_burst_before_the_fit);
 	tcase_add_test(tc, test_include);
+	tcase_add_test(tc, test_free_keys);
+	tcase_add_test(tc, test_no_policies);
 	tcase_add_test(tc, test_include_names_the_right_file);
 	tcase_add_test(tc, test_one_address_or_a_mapping);
 	tcase_add_test(tc, test_identity_keys);

@@ -60,13 +60,18 @@ static const struct mistake rows[] = {
 	{ "upstream: http://127.0.0.1:90\n", "E011", 1, 1, "listen" },
 	{ OK "policies:\n  - {name: a, key: all}\n", "E011", 4, 5, "limit" },
 	{ OK "policies:\n  - {name: a, limit: 1/s}\n", "E011", 4, 5, "key" },
+	{ OK "policies:\n  - {name: a, key: all, limt: 1/s}\n", "E009", 4,
+	    25, "did you mean 'limit'" },
+	{ "listn: 127.0.0.1:80\n", "E009", 1, 1, "did you mean 'listen'" },
+	{ OK "log: {x-a: 1}\n", "E009", 3, 7, "x-a" },
+	{ OK "X-a: 1\n", "E009", 3, 1, "X-a" },
 	{ OK "routes:\n  - {cost: 3}\n", "E011", 4, 5, "name" },
 	{ OK "client_ip:\n", "E012", 3, 1, "no value" },
 	{ OK "client_ip: {from: x-forwarded-for, trusted_proxies: }\n",
 	    "E012", 3, 36, "trusted_proxies" },
 	{ OK "workers: ~\n", "E012", 3, 1, "workers" },
 	{ OK "workers: null\n", "E012", 3, 1, "workers" },
-	{ OK "policies: []\n", "E013", 3, 11, "empty list" },
+	{ OK "routes: []\n", "E013", 3, 9, "empty list" },
 	{ OK "client_ip: {}\n", "E013", 3, 12, "empty" },
 	{ OK "store: {prefix: \"\"}\n", "E013", 3, 17, "empty" },
 	{ OK "policies: {a: b}\n", "E014", 3, 11, "list" },
@@ -137,7 +142,7 @@ static const struct mistake rows[] = {
 	{ "listen: [127.0.0.1:80, 127.0.0.1:80]\n", "E025", 1, 24,
 	    "already" },
 	{ "listen: 127.0.0.1:80\nupstream: ftp://a\n", "E026", 2, 11,
-	    "http://" },
+	    "a URL begins with http:// or unix:" },
 	{ "listen: 127.0.0.1:80\nupstream: http://127.0.0.1/api\n", "E026", 2,
 	    11, "own path" },
 	{ "listen: 127.0.0.1:80\nupstream: http://a@127.0.0.1\n", "E026", 2,
@@ -155,7 +160,7 @@ static const struct mistake rows[] = {
 	{ "listen: 127.0.0.1:80\nupstream: http://other.test\n", "E027", 2,
 	    11, "other.test" },
 	{ OK "store: {redis: \"http://127.0.0.1\"}\n", "E026", 3, 16,
-	    "redis://" },
+	    "a URL begins with redis:// or unix:" },
 	{ OK "store: {redis: \"redis://127.0.0.1/x\"}\n", "E026", 3, 16,
 	    "DATABASE" },
 	{ OK "store: {redis: \"redis://other.test\"}\n", "E027", 3, 16,
@@ -166,6 +171,10 @@ static const struct mistake rows[] = {
 	    3, 37, "/etc/weir/none" },
 	{ OK "store: {redis: \"unix:/r\", password: {env: NONE}}\n", "E028", 3,
 	    37, "NONE" },
+	{ OK "store: {redis: \"unix:/r\", password: {env: NONE}}\n", "E028", 3,
+	    37, "set the variable" },
+	{ OK "store: {redis: \"unix:/r\", secret: {credential: /a/b}}\n",
+	    "E028", 3, 35, "write its name alone" },
 	{ OK "store: {redis: \"unix:/r\", secret: {credential: none}}\n",
 	    "E028", 3, 35, "/cred/none" },
 	{ OK "store: {redis: \"unix:/r\", secret: {env: A, file: b}}\n",
@@ -194,6 +203,12 @@ static const struct mistake rows[] = {
 	    "10^12" },
 	{ OK "policies: [{name: a, key: all, limit: 999999999989/366d}]\n",
 	    "E032", 3, 39, "exactly" },
+	{ OK "policies: [{name: a, key: all, limit: 7/366d, burst: "
+	    "1000000000000}]\n", "E032", 3, 54, "smaller burst" },
+	{ OK "policies: [{name: a, key: all, limit: [{rate: 7/366d, burst: "
+	    "1000000000000}]}]\n", "E032", 3, 62, "smaller burst" },
+	{ OK "policies: [{name: a, key: all, limit: 999999999989/366d, "
+	    "burst: 999999999989}]\n", "E032", 3, 39, "smaller number" },
 	{ OK "policies: [{name: a, key: all, limit: [1/s, 2/1000ms]}]\n",
 	    "E033", 3, 45, "same period" },
 	{ OK "policies: [{name: a, key: all, limit: [1/s, 2/m, 3/h, 4/d, "
@@ -232,6 +247,19 @@ static const struct mistake rows[] = {
 	/* keys and patterns */
 	{ OK "policies: [{name: a, key: ip, limit: 1/s}]\n", "E037", 3, 27,
 	    "client_ip" },
+	{ OK "policies: [{name: a, key: client-ip, limit: 1/s}]\n", "E037", 3,
+	    27, "did you mean 'client_ip'? one of: caller, client_ip, "
+	    "header:NAME" },
+	{ OK "policies: [{name: a, key: clientip, limit: 1/s}]\n", "E037", 3,
+	    27, "did you mean 'client_ip'" },
+	{ OK "policies: [{name: a, key: x-api-key, limit: 1/s}]\n", "E037", 3,
+	    27, "did you mean 'header:x-api-key'" },
+	{ OK "policies: [{name: a, key: X-Host, limit: 1/s}]\n", "E037", 3,
+	    27, "did you mean 'header:X-Host'" },
+	{ OK "policies: [{name: a, key: user-agent, limit: 1/s}]\n", "E037",
+	    3, 27, "did you mean 'header:user-agent'" },
+	{ OK "policies: [{name: a, key: headers, limit: 1/s}]\n", "E037", 3,
+	    27, "did you mean 'header:NAME'" },
 	{ OK "policies: [{name: a, key: \"header:\", limit: 1/s}]\n", "E037",
 	    3, 27, "missing" },
 	{ OK "policies: [{name: a, key: [host, host], limit: 1/s}]\n", "E037",
@@ -261,19 +289,29 @@ static const struct mistake rows[] = {
 	{ OK "routes: [{name: a, match: {not: a}}]\n", "E014", 3, 33,
 	    "mapping" },
 	{ OK "policies: [{name: a, key: all, limit: 1/s, exempt: [b]}]\n",
-	    "E038", 3, 53, "caller:NAME" },
+	    "E038", 3, 53, "caller:NAME, plan:NAME, route:NAME, a network or "
+	    "client_ip:NETWORK, method:NAME, host:NAME, path:PATTERN" },
 
 	/* in the language, but not served yet */
 	{ OK "shed: {in_flight: 3}\n", "E010", 3, 1, "shed" },
 	{ OK "admin: {address: 127.0.0.1:1}\n", "E010", 3, 8, "admin" },
 	{ "listen: fd:http\n", "E010", 1, 9, "fd:" },
+	{ "listen: fd:http\n", "E010", 1, 9, "use host:port" },
 	{ "listen: [{address: 127.0.0.1:80, tls: {}}]\n", "E010", 1, 34,
 	    "tls" },
 	{ "listen: [{address: 127.0.0.1:80, proxy_protocol: v2}]\n", "E010",
 	    1, 50, "proxy_protocol" },
 	{ "listen: 127.0.0.1:80\nupstream: https://a\n", "E010", 2, 11,
 	    "https://" },
+	{ "listen: 127.0.0.1:80\nupstream: https://a\n", "E010", 2, 11,
+	    "use http:// for now" },
+	{ OK "callers: [{name: a, priority: low}]\n", "E010", 3, 21,
+	    "'priority' is not supported yet" },
+	{ OK "routes: [{name: a, priority: low}]\n", "E010", 3, 20,
+	    "'priority' is not supported yet" },
 	{ OK "store: {redis: \"rediss://a\"}\n", "E010", 3, 16, "rediss://" },
+	{ OK "store: {redis: \"rediss://a\"}\n", "E010", 3, 16,
+	    "use redis://" },
 	{ OK "store: {redis: \"sentinel://a@b:1\"}\n", "E010", 3, 16,
 	    "sentinel://" },
 	{ OK "store: {redis: \"cluster://a:1\"}\n", "E010", 3, 16,
@@ -286,6 +324,8 @@ static const struct mistake rows[] = {
 	    32, "concurrency" },
 	{ OK "policies: [{name: a, key: all, limit: 1/s, cost: {reserve: 1}}]"
 	    "\n", "E010", 3, 44, "settle" },
+	{ OK "policies: [{name: a, key: all, limit: 1/s, cost: {reserve: 1}}]"
+	    "\n", "E010", 3, 44, "use a whole number" },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -460,7 +500,7 @@ START_TEST(test_caret)
 }
 END_TEST
 
-START_TEST(test_no_more_than_20_are_shown)
+START_TEST(test_all_that_are_kept_are_shown)
 {
 	struct findings found;
 	struct text yaml = { 0 }, out = { 0 };
@@ -476,11 +516,117 @@ START_TEST(test_no_more_than_20_are_shown)
 	findings_print_text(&found, &out);
 	for (p = text_cstr(&out); (p = strstr(p, "error[")) != NULL; p++)
 		shown++;
-	ck_assert_uint_eq(shown, 20);
+	ck_assert_uint_eq(shown, FINDINGS_KEPT);
 	ck_assert_ptr_nonnull(strstr(text_cstr(&out),
-	    "... and 580 more errors\n"));
+	    "... and 100 more\n"));
 	text_fini(&yaml);
 	text_fini(&out);
+	findings_fini(&found);
+}
+END_TEST
+
+START_TEST(test_42_errors)
+{
+	struct findings found;
+	struct text yaml = { 0 }, out = { 0 };
+
+	text_append_str(&yaml, OK);
+	for (int i = 0; i < 42; i++)
+		text_printf(&yaml, "unknown-key-%d: 1\n", i);
+	load(text_cstr(&yaml), &found);
+	findings_print_text(&found, &out);
+	for (int i = 0; i < 42; i++) {
+		char place[40];
+
+		snprintf(place, sizeof(place), "weir.yaml:%d:1: error[", i + 3);
+		ck_assert_ptr_nonnull(strstr(text_cstr(&out), place));
+	}
+	ck_assert_ptr_null(strstr(text_cstr(&out), "more"));
+	ck_assert_ptr_nonnull(strstr(text_cstr(&out), "42 errors, "));
+	text_fini(&yaml);
+	text_fini(&out);
+	findings_fini(&found);
+}
+END_TEST
+
+/* What is wrong with a file as a whole has no place in it. */
+START_TEST(test_no_place)
+{
+	struct config *config = NULL;
+	struct findings found = { 0 };
+	struct text out = { 0 };
+
+	ck_assert_int_eq(config_load("/nonexistent/weir.yaml", &found,
+	    &config), ERR_CONFIG);
+	findings_print_text(&found, &out);
+	ck_assert_ptr_nonnull(strstr(text_cstr(&out),
+	    "/nonexistent/weir.yaml: error[E001]"));
+	text_clear(&out);
+	findings_print_json(&found, &out);
+	ck_assert_ptr_nonnull(strstr(text_cstr(&out),
+	    "\"line\":null,\"column\":null,"));
+	text_fini(&out);
+	findings_fini(&found);
+}
+END_TEST
+
+/* Where a secret comes from is no secret. */
+START_TEST(test_words_before_secrets_are_shown)
+{
+	static const struct {
+		const char *line, *shown;
+	} lines[] = {
+		{ "store: {password: {file: a/b}, xx: 1}",
+		    "3 | store: {password: {file: a/b}, xx: 1}\n" },
+		{ "store: {secret: {env: NONE}, xx: 1}",
+		    "3 | store: {secret: {env: NONE}, xx: 1}\n" },
+		{ "store: {secret: {\"credential\": n}, xx: 1}",
+		    "3 | store: {secret: {\"credential\": n}, xx: 1}\n" },
+		{ "store: {password: {fiel: a}, xx: 1}",
+		    "3 | store: {password: {****: *}, xx: 1}\n" },
+		{ "store: {password: [file], xx: 1}",
+		    "3 | store: {password: [****], xx: 1}\n" },
+		{ "store: {password: file, xx: 1}",
+		    "3 | store: {password: ****, xx: 1}\n" },
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct findings found;
+		struct text yaml = { 0 }, out = { 0 };
+
+		text_printf(&yaml, OK "%s\n", lines[i].line);
+		load(text_cstr(&yaml), &found);
+		findings_print_text(&found, &out);
+		ck_assert_msg(strstr(text_cstr(&out), lines[i].shown) != NULL,
+		    "%s", text_cstr(&out));
+		text_fini(&yaml);
+		text_fini(&out);
+		findings_fini(&found);
+	}
+}
+END_TEST
+
+static const char *
+no_variable(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+START_TEST(test_no_credentials)
+{
+	struct env env = config_env;
+	struct config *config = NULL;
+	struct findings found = { 0 };
+
+	env.variable = no_variable;
+	ck_assert_int_eq(load_text(SPAN(OK "store: {redis: 'unix:/r', secret: "
+	    "{credential: a}}\n"), "weir.yaml", &env, &found, &config),
+	    ERR_CONFIG);
+	ck_assert_uint_eq(found.errors, 1);
+	ck_assert_str_eq(found.items[0].code, "E028");
+	ck_assert_ptr_nonnull(strstr(found.items[0].help, "systemd sets it"));
+	ck_assert_ptr_nonnull(strstr(found.items[0].help, "LoadCredential="));
 	findings_fini(&found);
 }
 END_TEST
@@ -592,7 +738,11 @@ main(void)
 	tcase_add_test(tc, test_all_errors_in_one_run);
 	tcase_add_test(tc, test_text_form);
 	tcase_add_test(tc, test_caret);
-	tcase_add_test(tc, test_no_more_than_20_are_shown);
+	tcase_add_test(tc, test_all_that_are_kept_are_shown);
+	tcase_add_test(tc, test_42_errors);
+	tcase_add_test(tc, test_no_place);
+	tcase_add_test(tc, test_words_before_secrets_are_shown);
+	tcase_add_test(tc, test_no_credentials);
 	tcase_add_test(tc, test_secrets_are_never_shown);
 	tcase_add_test(tc, test_alias_bomb);
 	tcase_add_test(tc, test_depth);

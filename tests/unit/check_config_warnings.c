@@ -14,6 +14,12 @@
 #define LOOKUP	"lookups: {keys: {file: keys.map}}\n"
 #define FIRM	"policies:\n" IP
 
+/* A costly route, and a class that never gets there. */
+#define R10	"routes: [{name: r, match: {path: /r}, cost: 10}]\n"
+#define TWO	"plans: {small: {limit: 9/s}, big: {limit: 99/s}}\n" \
+	"callers: [{name: c, match: {path: /c}, plan: small}, {name: d, " \
+	"plan: big}]\n"
+
 static const struct doubt {
 	const char *yaml;
 	const char *code;		/* NULL: none at all */
@@ -26,12 +32,50 @@ static const struct doubt {
 	    "nobody is trusted" },
 	{ OK "client_ip: {from: forwarded, trusted_proxies: [0.0.0.0/0]}\n"
 	    FIRM, "W104", 3, 47, "everybody" },
-	{ OK "client_ip: {trusted_proxies: [0.0.0.0/0]}\n" FIRM, NULL, 0, 0,
-	    NULL },
+	{ OK "client_ip: {trusted_proxies: [10.0.0.0/8]}\n" FIRM, "W104", 3,
+	    30, "from: x-forwarded-for" },
+	{ OK "client_ip: {from: peer, trusted_proxies: [10.0.0.0/8]}\n" FIRM,
+	    "W104", 3, 42, "share its address" },
+	{ OK "client_ip: {trusted_proxies: []}\n" FIRM, NULL, 0, 0, NULL },
+	{ OK "client_ip: {from: forwarded, trusted_proxies: [10.0.0.0/8]}\n"
+	    FIRM, NULL, 0, 0, NULL },
 	{ "listen: unix:/a\nupstream: unix:/b\n" FIRM, "W101", 4, 21,
 	    "always missing" },
-	{ "listen: [unix:/a, 127.0.0.1:80]\nupstream: unix:/b\n" FIRM, NULL,
-	    0, 0, NULL },
+	{ "listen: [unix:/a, 127.0.0.1:80]\nupstream: unix:/b\n" FIRM,
+	    "W106", 4, 21, "requests through unix:/a have no address" },
+	{ "listen: [unix:/a, 127.0.0.1:80]\nupstream: unix:/b\npolicies:\n"
+	    "  - {name: a, key: caller, limit: 9/s, on_missing_key: deny}\n",
+	    "W101", 4, 20, "through unix:/a" },
+	{ "listen: [unix:/a, 127.0.0.1:80]\nupstream: unix:/b\npolicies:\n"
+	    "  - {name: a, key: all, limit: 9/s}\n", NULL, 0, 0, NULL },
+	{ "listen: ['[::1]:80', 127.0.0.1:80]\nupstream: unix:/b\n" FIRM,
+	    NULL, 0, 0, NULL },
+
+	/* one count for all */
+	{ OK "policies: [{name: a, key: method, limit: 9/s}]\n", "W101", 3,
+	    27, "a few methods" },
+	{ OK "policies: [{name: a, key: [client_ip, method], limit: 9/s}]\n",
+	    NULL, 0, 0, NULL },
+	{ OK "policies: [{name: a, key: route, limit: 9/s}]\n", "W101", 3,
+	    27, "no routes" },
+	{ OK "routes: [{name: r, match: {path: /r}}]\n"
+	    "policies: [{name: a, key: route, limit: 9/s}]\n", NULL, 0, 0,
+	    NULL },
+	{ OK "callers: [{name: c, key: all}]\n"
+	    "policies: [{name: a, key: caller, limit: 9/s}]\n", "W101", 4, 27,
+	    "have the key all" },
+	{ OK "callers: [{name: c, key: all, match: {method: GET}}]\n"
+	    "policies: [{name: a, key: caller, limit: 9/s}]\n", NULL, 0, 0,
+	    NULL },
+	{ OK "policies: [{name: a, key: all, limit: 9/s}]\n", NULL, 0, 0,
+	    NULL },
+	{ OK "policies: [{name: a, mode: off, key: method, limit: 9/s}]\n",
+	    NULL, 0, 0, NULL },
+
+	/* a template; a holder of anchors */
+	{ OK "policies: []\n", NULL, 0, 0, NULL },
+	{ OK "x-base: &b {limit: 9/s, whatever: [1]}\nx-none:\npolicies: "
+	    "[{name: a, key: all, limit: 9/s}]\n", NULL, 0, 0, NULL },
 
 	/* what nothing reaches */
 	{ OK "callers: [{name: a}, {name: b, match: {method: GET}}]\n",
@@ -78,6 +122,39 @@ static const struct doubt {
 	{ OK "routes: [{name: r, match: {path: /r}, cost: 10}]\nplans: {p: "
 	    "{limit: 9/s}}\ncallers: [{name: c, plan: p}]\npolicies: [{name: "
 	    "a, key: caller, limit: plan}]\n", "W105", 3, 45, "plan p" },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, exempt: "
+	    "[route:r]}]\n", NULL, 0, 0, NULL },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, exempt: "
+	    "[path:/r]}]\n", NULL, 0, 0, NULL },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, exempt: "
+	    "[{route: r, method: [GET, POST]}]}]\n", NULL, 0, 0, NULL },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, exempt: "
+	    "[path:/s]}]\n", "W105", 3, 45, "policy 'a'" },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, match: "
+	    "{path: [/s, /t/**]}}]\n", NULL, 0, 0, NULL },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, match: "
+	    "{path: [/s, /*]}}]\n", "W105", 3, 45, "policy 'a'" },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, match: "
+	    "{not: {path: /r}}}]\n", NULL, 0, 0, NULL },
+	{ OK R10 "policies: [{name: a, key: all, limit: 9/s, match: "
+	    "{not: {path: /s}}}]\n", "W105", 3, 45, "policy 'a'" },
+	{ OK "routes: [{name: r, match: {method: POST}, cost: 10}]\npolicies: "
+	    "[{name: a, key: all, limit: 9/s, match: {method: GET}}]\n", NULL,
+	    0, 0, NULL },
+	{ OK "routes: [{name: r, match: {path: /*/a}, cost: 10}]\npolicies: "
+	    "[{name: a, key: all, limit: 9/s, match: {path: '/b/{x}'}}]\n",
+	    NULL, 0, 0, NULL },
+	{ OK R10 TWO "policies: [{name: a, key: all, limit: 9/s, match: "
+	    "{caller: c}}]\n", NULL, 0, 0, NULL },
+	{ OK R10 TWO "policies: [{name: a, key: all, limit: plan, match: "
+	    "{caller: d}}]\n", NULL, 0, 0, NULL },
+	{ OK R10 TWO "policies: [{name: a, key: all, limit: plan, match: "
+	    "{plan: big}}]\n", NULL, 0, 0, NULL },
+	{ OK R10 TWO "policies: [{name: a, key: all, limit: plan, exempt: "
+	    "['plan:big']}]\n", NULL, 0, 0, NULL },
+	{ OK LOOKUP R10 "plans: {p: {limit: 9/s}}\ncallers: [{name: c, key: "
+	    "client_ip, lookup: keys}]\npolicies: [{name: a, key: caller, "
+	    "limit: plan}]\n", "W105", 4, 45, "plan p" },
 
 	/* keys that are invented, or left out */
 	{ OK "policies:\n  - {name: a, key: 'header:k', limit: 1/s, "
@@ -282,6 +359,74 @@ START_TEST(test_covers)
 }
 END_TEST
 
+static bool
+overlap(struct condition a, struct condition b)
+{
+	const struct match x = { &a, 1 }, y = { &b, 1 };
+	const bool both = covers_overlap(&x, &y);
+
+	ck_assert(covers_overlap(&y, &x) == both);
+	return both;
+}
+
+START_TEST(test_overlap)
+{
+	static const struct {
+		enum match_kind kind;
+		const char *a, *b;
+		bool overlap, without;	/* and with b negated */
+	} pairs[] = {
+		{ MATCH_PATH, "/a", "/a", true, false },
+		{ MATCH_PATH, "/a", "/b", false, true },
+		{ MATCH_PATH, "/a/b", "/a/*", true, false },
+		{ MATCH_PATH, "/a/**", "/a/b/*", true, false },
+		{ MATCH_PATH, "/*/a", "/b/{x}", false, false },
+		{ MATCH_METHOD, "GET", "GET", true, false },
+		{ MATCH_METHOD, "GET", "POST", false, true },
+		{ MATCH_HOST, "a.test", "*.test", true, false },
+		{ MATCH_HOST, "a.test", "b.test", false, true },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		const char *a = pairs[i].a, *b = pairs[i].b;
+		const enum match_kind kind = pairs[i].kind;
+
+		ck_assert_msg(overlap(one(kind, &a, false),
+		    one(kind, &b, false)) == pairs[i].overlap, "%s %s", a, b);
+		ck_assert_msg(overlap(one(kind, &a, false),
+		    one(kind, &b, true)) == pairs[i].without, "%s not %s", a,
+		    b);
+		ck_assert(overlap(one(kind, &a, true), one(kind, &b, true)));
+	}
+}
+END_TEST
+
+/* Fields: by name, with any value or a certain one. */
+START_TEST(test_overlap_of_fields)
+{
+	const char *value[] = { "v" };
+	struct condition a = one(MATCH_HEADER, value, false);
+	struct condition b = one(MATCH_HEADER, value, false);
+	char x[] = "x", upper[] = "X", y[] = "y";
+
+	a.name = x;
+	b.name = y;
+	ck_assert(overlap(a, b));
+	b.negate = true;
+	ck_assert(overlap(a, b));
+	b.name = upper;
+	ck_assert(!overlap(a, b));
+	b.n = 0;
+	ck_assert(!overlap(a, b));
+	b.negate = false;
+	ck_assert(overlap(a, b));
+	a.n = 0;
+	b.n = 1;
+	b.negate = true;
+	ck_assert(overlap(a, b));
+}
+END_TEST
+
 START_TEST(test_covers_negated)
 {
 	const char *get[] = { "GET" }, *two[] = { "GET", "PUT" };
@@ -311,6 +456,8 @@ main(void)
 	tcase_add_test(tc, test_every_warning_is_met);
 	tcase_add_test(tc, test_covers);
 	tcase_add_test(tc, test_covers_negated);
+	tcase_add_test(tc, test_overlap);
+	tcase_add_test(tc, test_overlap_of_fields);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_ENV);

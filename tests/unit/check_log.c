@@ -126,6 +126,37 @@ START_TEST(repeats)
 }
 END_TEST
 
+/* In the order in which things happened, each time, at once. */
+START_TEST(states)
+{
+	log_error("detail");
+	log_state(LOG_ERROR, "failed path=%s", "a");
+	log_error("detail");
+	log_error("detail");
+	log_state(LOG_ERROR, "failed path=%s", "a");
+	log_state(LOG_INFO, "done");
+	log_state(LOG_INFO, "done");
+	log_state(LOG_DEBUG, "hidden");
+	log_flush_repeats();
+	for (char *p = (char *)(uintptr_t)read_output(); *p != '\0'; p++)
+		if (strncmp(p, "20", 2) == 0 && p[23] == 'Z')
+			memmove(p, p + 25, strlen(p + 25) + 1);
+	ck_assert_str_eq(output, "error detail\nerror failed path=a\n"
+	    "error detail ... repeated 2 times\nerror failed path=a\n"
+	    "info done\ninfo done\n");
+	/* What it flushed is still held back. */
+	log_error("detail");
+	ck_assert_uint_eq(count("error detail\n"), 1);
+	log_state(LOG_INFO, "a\nb");
+	ck_assert_uint_eq(count("repeated 1 time\n"), 1);
+	ck_assert_uint_eq(count("info a\\x0ab\n"), 1);
+	errno = EPERM;
+	log_state(LOG_ERROR, "%m");
+	ck_assert_int_eq(errno, EPERM);
+	ck_assert_uint_eq(count("error Operation not permitted\n"), 1);
+}
+END_TEST
+
 START_TEST(different_lines_pass)
 {
 	log_warn("a");
@@ -254,6 +285,7 @@ main(void)
 	tcase_add_test(tc, journal_of_another);
 	tcase_add_test(tc, levels);
 	tcase_add_test(tc, repeats);
+	tcase_add_test(tc, states);
 	tcase_add_test(tc, different_lines_pass);
 	tcase_add_test(tc, bounded);
 	tcase_add_test(tc, one_line_whatever_comes);

@@ -313,6 +313,72 @@ START_TEST(denied_by_another)
 }
 END_TEST
 
+/* Errors of GET that say nothing about the value, as Redis 6.2, 7.0 and 8 put
+ * them, and two that only look like damage. */
+static const char *const get_errors[] = {
+	"NOPERM this user has no permissions to run the 'get' command",
+	"ERR The user executing the script can't run this command or "
+	    "subcommand",
+	"ERR ACL failure in script: User weir has no permissions to run the "
+	    "'get' command",
+	"@user_script: 9: The user executing the script can't run this "
+	    "command or subcommand",
+	"LOADING Redis is loading the dataset in memory",
+	"MASTERDOWN Link with MASTER is down",
+	"CLUSTERDOWN The cluster is down",
+	"BUSY Redis is busy running a script.",
+	"ERR no WRONGTYPE at all", "WRONGTYPES are something else", "",
+};
+
+static void
+expect_error(struct one *one, struct question *q, bool spend, const char *text)
+{
+	struct text command = { .data = NULL };
+
+	script_encode(q, spend, SPAN("weir:"), lua_runner_sha(script_for(q)),
+	    &command);
+	ck_assert_ptr_null(lua_runner_call(one->runner,
+	    text_span(&command)).ptr);
+	ck_assert_str_eq(lua_runner_error(one->runner), text);
+	ck_assert_uint_eq(lua_runner_writes(one->runner), 0);
+	text_fini(&command);
+}
+
+/* A value that cannot be read is not a value that is damaged: the error is the
+ * script's, nothing is written, and nobody passes. */
+START_TEST(unreadable)
+{
+	struct one one;
+	struct policy other = { .algorithm = ALGO_FIXED_WINDOW, .tag = 1 };
+	struct row rows[2];
+	struct question two = { .rows = rows, .nrows = 2 };
+	struct span key;
+
+	one_init(&one, (enum algo_kind)_i, SPAN("2/10s"));
+	key = text_span(&one.key);
+	rows[0] = rows[1] = one.row;
+	rows[0].policy = &other;
+	ck_assert(one_ask(&one));
+	ck_assert(one_ask(&one));
+	for (size_t i = 0; i < sizeof(get_errors) / sizeof(*get_errors); i++) {
+		const char *text = get_errors[i];
+
+		lua_runner_fail_get(one.runner, key, text);
+		expect_error(&one, &one.question, true, text);
+		expect_error(&one, &one.question, false, text);
+		expect_error(&one, &two, true, text);
+		one.row.enforcing = false;
+		expect_error(&one, &one.question, true, text);
+		one.row.enforcing = true;
+	}
+	/* What was counted still is. */
+	lua_runner_fail_get(one.runner, key, NULL);
+	ck_assert(!one_ask(&one));
+	ck_assert_uint_eq(one.repairs, 0);
+	one_fini(&one);
+}
+END_TEST
+
 START_TEST(eval_whole)
 {
 	struct one one;
@@ -401,6 +467,7 @@ main(void)
 	tcase_add_loop_test(tc, garbage, 0, ALGO_COUNT);
 	tcase_add_loop_test(tc, garbage_random, 0, ALGO_COUNT);
 	tcase_add_loop_test(tc, denied_by_another, 0, ALGO_COUNT);
+	tcase_add_loop_test(tc, unreadable, 0, ALGO_COUNT);
 	tcase_add_loop_test(tc, eval_whole, 0, ALGO_COUNT);
 	tcase_add_test(tc, log_bounded);
 	tcase_add_test(tc, key_layout);

@@ -7,7 +7,12 @@ local value = guarded('GET', key)
 local at, used, mended = now - now % tick, 0, false
 if value then
 	local size, from = #value, nil
-	if type(value) == 'table' or size % 32 ~= 0 or size == 0 then
+	if type(value) == 'table' then
+		if value.err:sub(1, 10) ~= 'WRONGTYPE ' then
+			return value
+		end
+		mended = true
+	elseif size % 32 ~= 0 or size == 0 then
 		mended = true
 	elseif size == 32 then
 		from = 1

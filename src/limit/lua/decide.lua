@@ -16,6 +16,9 @@ for i = 1, #KEYS do
 	-- false: none; nil: of another type.
 	local value = guarded('GET', KEYS[i])
 	if type(value) == 'table' then
+		if value.err:sub(1, 10) ~= 'WRONGTYPE ' then
+			return value
+		end
 		value = nil
 	end
 	local passed, mended, finish =

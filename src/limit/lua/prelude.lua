@@ -4,7 +4,9 @@
 -- every call, so a function that is not defined is time saved.
 --
 -- A value is packed doubles, one slot a rate, the rate's period first. Content
--- that cannot be ours counts as never seen and is written anew (`mended`).
+-- that cannot be ours counts as never seen and is written anew (`mended`). So
+-- does a value of another type; any other error of GET says nothing about the
+-- value and becomes the script's own: who may not read must not count anew.
 local call, guarded = redis.call, redis.pcall
 local encode, decode = struct.pack, struct.unpack
 local floor, ceil = math.floor, math.ceil
