@@ -216,18 +216,18 @@ def test_a_million_different_keys(start, wall, keys):
                  log={"access": "none"})
     if sanitized():
         keys //= 10
-    part, speeds = keys // 10, []
+    part, costs = keys // 10, []    # CPU of weir, whatever else runs here
     flood(weir.address, (head(x_key=f"warm{i}") for i in range(2000)))
     before = weir.rss()
     for i in range(10):
-        begin = time.monotonic()
+        begin = weir.cpu()
         heads = [head(x_key=f"key{n}") for n in range(i * part,
                                                       (i + 1) * part)]
         assert flood(weir.address, heads) == {404: part}
-        speeds.append(part / (time.monotonic() - begin))
+        costs.append(weir.cpu() - begin)
     if not sanitized():
         assert weir.rss() - before < bound + (2 << 20)
-        assert max(speeds[-3:]) > max(speeds[:3]) / 2
+        assert min(costs[-3:]) < min(costs[:3]) * 2 + 0.02
     with weir.client() as c:
         assert [c.get("/", [("x-key", "busy")]).status for _ in range(4)] == \
             [404, 404, 404, 429]
